@@ -1,0 +1,29 @@
+"""The Llama family: pre-normed decoder layers with grouped-query attention and a gated feed-forward part.
+
+Llama 2 and 3 and what shares their class. RMS norms before attention and before the feed-forward part, rotary positions
+on the whole head, SwiGLU, untied head by default. Grouped-query where `num_key_value_heads` < `num_attention_heads`.
+
+Sources: arXiv:2302.13971, arXiv:2307.09288, arXiv:2407.21783; the class LlamaForCausalLM of Hugging Face transformers.
+"""
+
+from mansard.architectures._reading import decoder, grouped_attention, rms_pair
+from mansard.inputs.keys import Keys
+from mansard.inputs.model import FeedForward, Layer, ModelConfig
+
+MODEL_TYPES = ("llama",)
+ARCHITECTURES = ("LlamaForCausalLM", "LLaMAForCausalLM", "LlamaModel")
+
+
+def read(keys: Keys) -> ModelConfig:
+    """A Llama-class configuration."""
+    hidden_size = keys.size("hidden_size", default=4096)
+    bias = keys.flag("attention_bias", default=False) if keys.has("attention_bias") else False
+    mixer = grouped_attention(keys, hidden_size, heads=32, qkv_bias=bias, o_bias=bias)
+    feed_forward = FeedForward(
+        intermediate_size=keys.size("intermediate_size", default=11008),
+        gated=True,
+        bias=keys.flag("mlp_bias") if keys.has("mlp_bias") else False,
+    )
+    layer = Layer(mixer=mixer, feed_forward=feed_forward, norms=rms_pair(hidden_size))
+    layers = (layer,) * keys.size("num_hidden_layers", default=32, maximum=10_000)
+    return decoder(keys, hidden_size, layers, vocab_size=32000, tied=False)

@@ -1,0 +1,1 @@
+"""Files, options and documents become frozen data; the only place that reads or validates."""

@@ -1,0 +1,94 @@
+"""A device: dense peaks by dtype, memory, links; every number with its source and how far it can be trusted."""
+
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+from mansard.errors import UsageError
+from mansard.inputs.notes import Note, Source
+
+Confidence = Literal["vendor", "vendor-quoted", "secondary", "derived", "given"]
+
+# What runs instead where a device lacks a dtype: the next wider one that keeps every value. bf16 has no narrower home
+# than fp32 (fp16 has not its range), so that it falls through fp16.
+FALLBACKS: dict[str, tuple[str, ...]] = {
+    "int4": ("int8", "fp16", "bf16", "fp32"),
+    "fp4": ("fp6", "fp8", "bf16", "fp16", "fp32"),
+    "fp6": ("fp8", "bf16", "fp16", "fp32"),
+    "int8": ("bf16", "fp16", "fp32"),
+    "fp8": ("bf16", "fp16", "fp32"),
+    "fp16": ("bf16", "fp32"),
+    "bf16": ("fp32",),
+    "tf32": ("fp32",),
+    "fp32": (),
+    "fp64": (),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fact:
+    """A number in SI base units (byte, byte/s, FLOP/s, W, Hz) with the source that states it."""
+
+    value: float
+    confidence: Confidence
+    source: str = ""  # the id of one of the device's sources
+    note: str = ""
+
+
+class Peak(NamedTuple):
+    """The dense rate at which a dtype is multiplied, and the dtype in which that happens if it is not the same."""
+
+    flops_per_s: float
+    dtype: str
+    fact: Fact
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Device:
+    """One accelerator (or processor). Peaks are dense, by the dtype of the arithmetic with fp32 accumulation.
+
+    `facts` holds what else is known (power, clocks, links, caches, price), by name.
+    """
+
+    name: str
+    title: str
+    vendor: str
+    memory_bandwidth: Fact
+    peaks: tuple[tuple[str, Fact], ...]
+    vector_peak: Fact | None = None  # FLOP/s of the vector units in fp32
+    memory: Fact | None = None  # bytes, as the driver reports them where that was read
+    memory_label: str = ""  # "80 GB", as the vendor writes it
+    last_level_cache: Fact | None = None  # bytes
+    facts: tuple[tuple[str, Fact], ...] = ()
+    texts: tuple[tuple[str, str], ...] = ()  # architecture, form factor, memory type, interconnect, …
+    aliases: tuple[str, ...] = ()
+    sources: tuple[Source, ...] = ()
+    notes: tuple[Note, ...] = ()
+
+    def peak(self, dtype: str) -> Peak:
+        """The peak of a dtype, or of the first fallback that the device has.
+
+        Raises:
+            UsageError: if it has neither.
+        """
+        known = dict(self.peaks)
+        for candidate in (dtype, *FALLBACKS[dtype]):
+            if candidate in known:
+                return Peak(known[candidate].value, candidate, known[candidate])
+            if candidate == "fp32" and self.vector_peak is not None:
+                return Peak(self.vector_peak.value, candidate, self.vector_peak)
+        raise UsageError(
+            f"{self.name} has no known peak for {dtype}, nor for what could run instead",
+            hint=f"it has {', '.join(known) or 'none'}; choose with --activations, or give peak=…,bandwidth=…",
+        )
+
+    @property
+    def memory_bandwidth_bytes_per_s(self) -> float:
+        return self.memory_bandwidth.value
+
+    @property
+    def memory_bytes(self) -> int | None:
+        return None if self.memory is None else int(self.memory.value)
+
+    @property
+    def last_level_cache_bytes(self) -> int | None:
+        return None if self.last_level_cache is None else int(self.last_level_cache.value)

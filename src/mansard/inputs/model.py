@@ -1,0 +1,354 @@
+"""A model's shape as mechanisms: a list of layers, each a sequence mixer and a feed-forward part with their widths.
+
+Nothing here knows a family by name: families read their `config.json` into these (see `architectures/`). Every weight
+is stated once, as a `Matrix`, a `Norm` or a vector, so that parameter counts, bytes and operations follow from the same
+statement and cannot disagree.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Literal, NamedTuple, TypeAlias
+
+from mansard.inputs.notes import Note
+from mansard.precision import WeightFormat
+
+
+class Matrix(NamedTuple):
+    """A weight matrix [rows = inputs, columns = outputs], with a bias of `columns` elements if `bias`."""
+
+    name: str
+    rows: int
+    columns: int
+    bias: bool = False
+
+    @property
+    def elements(self) -> int:
+        return self.rows * self.columns
+
+    @property
+    def parameters(self) -> int:
+        return self.rows * self.columns + (self.columns if self.bias else 0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Norm:
+    """A normalisation: `rms` (a weight), `layer` (a weight and a bias), `layer-no-bias`, or `none` (no parameters).
+
+    `size` is the width of its weight; it is applied `repeats` times per token with the same weight (per head).
+    """
+
+    kind: Literal["rms", "layer", "layer-no-bias", "none"]
+    size: int
+    repeats: int = 1
+
+    @property
+    def parameters(self) -> int:
+        return {"rms": 1, "layer": 2, "layer-no-bias": 1, "none": 0}[self.kind] * self.size
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attention:
+    """Multi-head, grouped-query or multi-query attention, whole, windowed or chunked-local.
+
+    window: a query sees at most this many keys, itself included. chunk: keys of its own chunk only.
+    `v_head_dim` is the size of a value head where it differs from `head_dim`. `rotary_dim` is the part of each head
+    that is rotated (0: positions come otherwise). Norms of queries and keys are inside the mixer.
+    """
+
+    heads: int
+    kv_heads: int
+    head_dim: int
+    v_head_dim: int | None = None
+    window: int | None = None
+    chunk: int | None = None
+    qkv_bias: bool = False
+    o_bias: bool = False
+    q_norm: Norm | None = None
+    k_norm: Norm | None = None
+    rotary_dim: int = 0
+    sinks: bool = False
+    softcap: bool = False
+
+    @property
+    def value_dim(self) -> int:
+        return self.v_head_dim or self.head_dim
+
+    @property
+    def cache_elements_per_token(self) -> int:
+        """Keys and values of one token in one layer, by key/value heads."""
+        return self.kv_heads * (self.head_dim + self.value_dim)
+
+    def matrices(self, hidden_size: int) -> tuple[Matrix, ...]:
+        return (
+            Matrix("q_proj", hidden_size, self.heads * self.head_dim, self.qkv_bias),
+            Matrix("k_proj", hidden_size, self.kv_heads * self.head_dim, self.qkv_bias),
+            Matrix("v_proj", hidden_size, self.kv_heads * self.value_dim, self.qkv_bias),
+            Matrix("o_proj", self.heads * self.value_dim, hidden_size, self.o_bias),
+        )
+
+    @property
+    def vector_parameters(self) -> int:
+        norms = sum(norm.parameters for norm in (self.q_norm, self.k_norm) if norm)
+        return norms + (self.heads if self.sinks else 0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LatentAttention:
+    """Multi-head latent attention (MLA), DeepSeek-V2, arXiv:2405.04434: the cache holds one latent per token.
+
+    With r = kv_lora_rank it keeps r + qk_rope_head_dim elements per token and layer, whatever the head count.
+    `q_lora_rank` None: queries are projected directly. `bias` is on the down-projections and the output.
+    """
+
+    heads: int
+    q_lora_rank: int | None
+    kv_lora_rank: int
+    qk_nope_head_dim: int
+    qk_rope_head_dim: int
+    v_head_dim: int
+    bias: bool = False
+    window: None = None
+    chunk: None = None
+
+    @property
+    def qk_head_dim(self) -> int:
+        return self.qk_nope_head_dim + self.qk_rope_head_dim
+
+    @property
+    def cache_elements_per_token(self) -> int:
+        """The latent and the rotary key of one token in one layer."""
+        return self.kv_lora_rank + self.qk_rope_head_dim
+
+    def matrices(self, hidden_size: int) -> tuple[Matrix, ...]:
+        query_columns = self.heads * self.qk_head_dim
+        if self.q_lora_rank is None:
+            query: tuple[Matrix, ...] = (Matrix("q_proj", hidden_size, query_columns),)
+        else:
+            query = (
+                Matrix("q_a_proj", hidden_size, self.q_lora_rank, self.bias),
+                Matrix("q_b_proj", self.q_lora_rank, query_columns),
+            )
+        return (
+            *query,
+            Matrix("kv_a_proj", hidden_size, self.kv_lora_rank + self.qk_rope_head_dim, self.bias),
+            Matrix("kv_b_proj", self.kv_lora_rank, self.heads * (self.qk_nope_head_dim + self.v_head_dim)),
+            Matrix("o_proj", self.heads * self.v_head_dim, hidden_size, self.bias),
+        )
+
+    @property
+    def norms(self) -> tuple[Norm, ...]:
+        latent = Norm(kind="rms", size=self.kv_lora_rank)
+        return (latent,) if self.q_lora_rank is None else (Norm(kind="rms", size=self.q_lora_rank), latent)
+
+    @property
+    def vector_parameters(self) -> int:
+        return sum(norm.parameters for norm in self.norms)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FeedForward:
+    """A dense feed-forward part: up and down, with a gate beside up if `gated` (SwiGLU, GeGLU)."""
+
+    intermediate_size: int
+    gated: bool
+    activation: str = "silu"
+    bias: bool = False
+
+    def matrices(self, hidden_size: int) -> tuple[Matrix, ...]:
+        up = Matrix("up_proj", hidden_size, self.intermediate_size, self.bias)
+        down = Matrix("down_proj", self.intermediate_size, hidden_size, self.bias)
+        return (up._replace(name="gate_proj"), up, down) if self.gated else (up, down)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MixtureOfExperts:
+    """A router that sends each token to `num_experts_per_tok` of `num_experts` feed-forward parts of one shape.
+
+    `shared` is what every token passes beside them (all shared experts as one), `shared_gate` a [hidden, 1] gate on it.
+    `router_bias` is a parameter; `correction_buffer` counts elements that a checkpoint keeps but that are no parameters.
+    """
+
+    num_experts: int
+    num_experts_per_tok: int
+    expert: FeedForward
+    shared: FeedForward | None = None
+    shared_gate: bool = False
+    router_bias: bool = False
+    correction_buffer: int = 0
+
+    def router(self, hidden_size: int) -> Matrix:
+        return Matrix("router", hidden_size, self.num_experts, self.router_bias)
+
+    def shared_matrices(self, hidden_size: int) -> tuple[Matrix, ...]:
+        if self.shared is None:
+            return ()
+        gate = (Matrix("shared_expert_gate", hidden_size, 1),) if self.shared_gate else ()
+        return (*self.shared.matrices(hidden_size), *gate)
+
+
+Mixer: TypeAlias = Attention | LatentAttention
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Layer:
+    """One layer: its mixer, its feed-forward part, and the norms around them (those inside the mixer are its own).
+
+    `parallel`: the mixer and the feed-forward part read the same normalised input and are added together.
+    """
+
+    mixer: Mixer
+    feed_forward: FeedForward | MixtureOfExperts
+    norms: tuple[Norm, ...]
+    parallel: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Embedding:
+    """Token embedding [vocab_size, dim]; learned positions [positions, position_dim]; projections where dim differs."""
+
+    vocab_size: int
+    dim: int
+    positions: int = 0
+    position_dim: int = 0
+    norm: Norm | None = None
+    project_in: Matrix | None = None
+    project_out: Matrix | None = None
+
+    @property
+    def token_parameters(self) -> int:
+        return self.vocab_size * self.dim
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Head:
+    """The output projection [dim, vocab_size]; `tied`: it is the embedding table, stored once and still read."""
+
+    dim: int
+    vocab_size: int
+    tied: bool
+    bias: bool = False
+    softcap: bool = False
+
+    @property
+    def matrix(self) -> Matrix:
+        return Matrix("lm_head", self.dim, self.vocab_size, self.bias)
+
+    @property
+    def stored_parameters(self) -> int:
+        bias = self.vocab_size if self.bias else 0
+        return bias if self.tied else self.dim * self.vocab_size + bias
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Quantization:
+    """How a checkpoint stores its weights: one format for the layers' matrices, and what is left in the model's dtype.
+
+    `method` is what the config calls it. `experts` overrides the format of routed experts alone. `skipped` names the
+    kinds of matrices that stay in the model's dtype: "lm_head", "attention", "router", "feed_forward", "shared_expert".
+    """
+
+    method: str
+    linear: WeightFormat
+    experts: WeightFormat | None = None
+    skipped: frozenset[str] = frozenset({"lm_head", "router"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelConfig:
+    """Everything about a model that counting needs; built by a family from its own configuration.
+
+    For a model given as a parameter count alone `layers` is empty and `opaque_parameters` is the count.
+    """
+
+    name: str
+    source: str
+    model_type: str
+    architecture: str
+    hidden_size: int
+    layers: tuple[Layer, ...]
+    embedding: Embedding | None
+    head: Head | None
+    final_norm: Norm | None
+    dtype: str = "bf16"
+    quantization: Quantization | None = None
+    max_position_embeddings: int | None = None
+    opaque_parameters: int = 0
+    opaque_format: WeightFormat | None = None
+    notes: tuple[Note, ...] = ()
+
+    @property
+    def parameters(self) -> int:
+        """Unique parameters, after tying."""
+        return _outer_parameters(self) + sum(
+            count * layer_parameters(layer, self.hidden_size) for layer, count in self.distinct_layers
+        )
+
+    @property
+    def parameters_active(self) -> int:
+        """Parameters that one token uses, embeddings and head included: all but the experts it is not sent to."""
+        return self.parameters - sum(
+            count * _idle_parameters(layer, self.hidden_size) for layer, count in self.distinct_layers
+        )
+
+    @property
+    def parameters_active_no_embedding(self) -> int:
+        """The same without the token embedding, which is a look-up; the head stays, tied or not."""
+        if self.embedding is None or (self.head is not None and self.head.tied):
+            return self.parameters_active
+        return self.parameters_active - self.embedding.token_parameters
+
+    @property
+    def cache_elements_per_token(self) -> int:
+        """Cache elements that one more token adds while no window is full, summed over the layers."""
+        return sum(count * layer.mixer.cache_elements_per_token for layer, count in self.distinct_layers)
+
+    @property
+    def distinct_layers(self) -> tuple[tuple[Layer, int], ...]:
+        """The different layers in order of first appearance, each with how many there are."""
+        return _distinct(self.layers)
+
+
+@lru_cache(maxsize=256)
+def _distinct(layers: tuple[Layer, ...]) -> tuple[tuple[Layer, int], ...]:
+    counts: dict[Layer, int] = {}
+    for layer in layers:
+        counts[layer] = counts.get(layer, 0) + 1
+    return tuple(counts.items())
+
+
+def _parameters(matrices: Iterable[Matrix]) -> int:
+    return sum(matrix.parameters for matrix in matrices)
+
+
+def layer_parameters(layer: Layer, hidden_size: int) -> int:
+    """All parameters of one layer: every expert, every bias and norm."""
+    mixer = _parameters(layer.mixer.matrices(hidden_size)) + layer.mixer.vector_parameters
+    norms = sum(norm.parameters for norm in layer.norms)
+    part = layer.feed_forward
+    if isinstance(part, FeedForward):
+        return mixer + norms + _parameters(part.matrices(hidden_size))
+    experts = part.num_experts * _parameters(part.expert.matrices(hidden_size))
+    shared = _parameters(part.shared_matrices(hidden_size))
+    return mixer + norms + experts + shared + part.router(hidden_size).parameters
+
+
+def _idle_parameters(layer: Layer, hidden_size: int) -> int:
+    part = layer.feed_forward
+    if isinstance(part, FeedForward):
+        return 0
+    return (part.num_experts - part.num_experts_per_tok) * _parameters(part.expert.matrices(hidden_size))
+
+
+def _outer_parameters(model: ModelConfig) -> int:
+    total = model.opaque_parameters
+    if model.final_norm is not None:
+        total += model.final_norm.parameters
+    if model.head is not None:
+        total += model.head.stored_parameters
+    if model.embedding is not None:
+        embedding = model.embedding
+        total += embedding.token_parameters + embedding.positions * embedding.position_dim
+        total += embedding.norm.parameters if embedding.norm else 0
+        total += _parameters(matrix for matrix in (embedding.project_in, embedding.project_out) if matrix)
+    return total

@@ -1,0 +1,123 @@
+"""Attention over cached and new tokens: by heads (whole, windowed, chunked) and by latents; fused and standard."""
+
+from mansard.inputs.model import Attention, LatentAttention
+from mansard.operators.cost import Form, Op, Setting, Term, form
+from mansard.operators.step import TOKENS, Basis
+
+# Vector FLOPs per query-key pair: softmax takes a subtraction, an exponential and a multiplication by the reciprocal
+# sum; a soft cap a multiplication, a tanh and a multiplication.
+SOFTMAX_FLOPS = 3
+SOFTCAP_FLOPS = 3
+
+
+def head_attention(mixer: Attention, setting: Setting) -> Op:
+    """Scores and weighted values of H query heads over the keys and values of H_kv heads.
+
+    Fused: 2·(d_qk + d_v)·H FLOPs for each attended pair; reads the cached tokens' keys and values once, and the new
+    tokens' too unless they are fused with what produced them. Standard: the whole n×(c + n) square, whose scores and
+    probabilities are written and read. FLOPs go by query heads, bytes by key/value heads (GQA, MQA and MHA alike).
+    Source: Dao et al., FlashAttention, arXiv:2205.14135.
+    """
+    standard = setting.attention == "standard"
+    pairs = Basis("square") if standard else Basis("pairs", mixer.window, mixer.chunk)
+    per_pair = SOFTMAX_FLOPS + (SOFTCAP_FLOPS if mixer.softcap else 0)
+    per_token = -(-mixer.cache_elements_per_token * setting.cache_bits // 8)
+    return Op(
+        name="attention",
+        kind="attention",
+        group="attention",
+        dtype=setting.activation_dtype,
+        symbols=_head_symbols(mixer, per_token),
+        flops=form(2 * (mixer.head_dim + mixer.value_dim) * mixer.heads, pairs, "2·(d_qk + d_v)·H"),
+        vector_flops=form(per_pair * mixer.heads, pairs, f"{per_pair}·H"),
+        cache_read_bytes=form(per_token, Basis("reads", mixer.window, mixer.chunk), "κ"),
+        activation_bytes=_moved(mixer, setting, per_token) + (_score_traffic(mixer.heads, setting) if standard else ()),
+    )
+
+
+def latent_attention(mixer: LatentAttention, setting: Setting) -> Op:
+    """Multi-head latent attention over cached latents, absorbed or expanded.
+
+    Absorbed: queries are taken into the latent space, 2·H·(2·r + d_rope) FLOPs a pair. Expanded: keys and values are
+    made from the latents again, 2·H·(d_nope + d_rope + d_v) a pair and 2·r·H·(d_nope + d_v) for each cached token.
+    The new tokens' own projections are the same matrix work in both, counted with kv_b_proj.
+    Source: DeepSeek-V2, arXiv:2405.04434.
+    """
+    pairs, reads = Basis("pairs"), Basis("reads")
+    heads, latent = mixer.heads, mixer.kv_lora_rank
+    per_token = -(-mixer.cache_elements_per_token * setting.cache_bits // 8)
+    if setting.attention == "absorbed":
+        flops: Form = form(2 * heads * (2 * latent + mixer.qk_rope_head_dim), pairs, "2·H·(2·r + d_rope)")
+    else:
+        again = 2 * latent * heads * (mixer.qk_nope_head_dim + mixer.v_head_dim)
+        flops = (
+            Term(2 * heads * (mixer.qk_head_dim + mixer.v_head_dim), pairs, "2·H·(d_nope + d_rope + d_v)"),
+            Term(again, reads, "2·r·H·(d_nope + d_v)"),
+        )
+    moved = 0 if setting.fusion == "full" else heads * (mixer.qk_head_dim + mixer.v_head_dim)
+    own = 0 if setting.fusion == "full" else per_token
+    return Op(
+        name=f"attention_{setting.attention}",
+        kind="latent_attention",
+        group="attention",
+        dtype=setting.activation_dtype,
+        symbols=_latent_symbols(mixer, per_token),
+        flops=flops,
+        vector_flops=form(SOFTMAX_FLOPS * heads, pairs, f"{SOFTMAX_FLOPS}·H"),
+        cache_read_bytes=form(per_token, reads, "κ"),
+        activation_bytes=form(setting.activation_bytes(moved) + own, TOKENS, "H·(d_nope + d_rope + d_v)·a + κ"),
+    )
+
+
+def append(mixer: Attention | LatentAttention, setting: Setting) -> Op:
+    """The new tokens' keys and values (or latents) written to the cache: n written, none read back."""
+    elements = mixer.cache_elements_per_token
+    per_token = -(-elements * setting.cache_bits // 8)
+    # The usual kernel rotates and appends at once, so that only an engine without fusion reads what it appends again.
+    read = setting.activation_bytes(elements) if setting.fusion == "none" else 0
+    return Op(
+        name="cache_append",
+        kind="append",
+        group="attention",
+        dtype=setting.activation_dtype,
+        symbols=(("κ", per_token, "cache bytes per token and layer"),),
+        cache_write_bytes=form(per_token, TOKENS, "κ"),
+        activation_bytes=form(read, TOKENS, "κ"),
+    )
+
+
+def _moved(mixer: Attention, setting: Setting, per_token: int) -> Form:
+    if setting.fusion == "full":
+        return ()
+    queries_and_output = setting.activation_bytes(mixer.heads * (mixer.head_dim + mixer.value_dim))
+    return form(queries_and_output + per_token, TOKENS, "H·(d_qk + d_v)·a + κ")
+
+
+def _score_traffic(heads: int, setting: Setting) -> Form:
+    """Scores and probabilities, each written once and read once; they don't fit on the chip, whatever is fused."""
+    return form(4 * setting.activation_bytes(heads), Basis("square"), "4·H·a")
+
+
+def _head_symbols(mixer: Attention, per_token: int) -> tuple[tuple[str, int | float, str], ...]:
+    limit = () if mixer.window is None else (("W", mixer.window, "window"),)
+    if mixer.chunk is not None:
+        limit = (("A", mixer.chunk, "chunk"),)
+    return (
+        ("H", mixer.heads, "query heads"),
+        ("H_kv", mixer.kv_heads, "key/value heads"),
+        ("d_qk", mixer.head_dim, "size of a query or key head"),
+        ("d_v", mixer.value_dim, "size of a value head"),
+        ("κ", per_token, "cache bytes per token and layer"),
+        *limit,
+    )
+
+
+def _latent_symbols(mixer: LatentAttention, per_token: int) -> tuple[tuple[str, int | float, str], ...]:
+    return (
+        ("H", mixer.heads, "query heads"),
+        ("r", mixer.kv_lora_rank, "size of the latent"),
+        ("d_nope", mixer.qk_nope_head_dim, "part of a head that is not rotated"),
+        ("d_rope", mixer.qk_rope_head_dim, "part of a head that is rotated"),
+        ("d_v", mixer.v_head_dim, "size of a value head"),
+        ("κ", per_token, "cache bytes per token and layer"),
+    )

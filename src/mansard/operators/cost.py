@@ -1,0 +1,116 @@
+"""What an operator costs: linear forms over a step's sums, one for each kind of work and of bytes."""
+
+from dataclasses import dataclass, replace
+from typing import NamedTuple, TypeAlias
+
+from mansard.algebra import Numeric
+from mansard.operators.step import Basis, Step
+
+
+class Term(NamedTuple):
+    """coefficient · basis; `formula` writes the coefficient in the operator's own symbols."""
+
+    coefficient: int | float
+    basis: Basis
+    formula: str
+
+
+Form: TypeAlias = tuple[Term, ...]
+
+
+class Cost(NamedTuple):
+    """Work and bytes of one operator, or of many: costs add, and multiply by a count."""
+
+    flops: Numeric = 0  # of the matrix units; a multiply-add is 2
+    vector_flops: Numeric = 0  # of everything else: softmax, norms, activations, rotations, routing
+    weight_bytes: Numeric = 0
+    cache_read_bytes: Numeric = 0
+    cache_write_bytes: Numeric = 0
+    activation_bytes: Numeric = 0
+
+    @property
+    def bytes(self) -> Numeric:
+        """Bytes to and from device memory."""
+        return self.weight_bytes + self.cache_read_bytes + self.cache_write_bytes + self.activation_bytes
+
+    def plus(self, other: "Cost") -> "Cost":
+        """The cost of both."""
+        return Cost(*(mine + its for mine, its in zip(self, other, strict=True)))
+
+    def times(self, count: int) -> "Cost":
+        """The cost of `count` alike."""
+        return Cost(*(part * count for part in self))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Op:
+    """`count` alike operators of a step. The forms are those of one; `symbols` are what its formulas are written in.
+
+    kind: what a fit of efficiencies groups by ("linear", "experts", "attention", "norm", …). group: the part of the
+    model ("attention", "feed_forward", "embedding", "head"). dtype: in which the matrix work is done.
+    """
+
+    name: str
+    kind: str
+    group: str
+    dtype: str
+    symbols: tuple[tuple[str, int | float, str], ...]  # (symbol, value, what it is)
+    flops: Form = ()
+    vector_flops: Form = ()
+    weight_bytes: Form = ()
+    cache_read_bytes: Form = ()
+    cache_write_bytes: Form = ()
+    activation_bytes: Form = ()
+    count: int = 1
+
+    @property
+    def forms(self) -> tuple[Form, ...]:
+        """The six forms in the order of `Cost`."""
+        return (
+            self.flops,
+            self.vector_flops,
+            self.weight_bytes,
+            self.cache_read_bytes,
+            self.cache_write_bytes,
+            self.activation_bytes,
+        )
+
+    def cost(self, step: Step) -> Cost:
+        """The cost of all `count` of it in a step."""
+        return Cost(*(sum((term.coefficient * step.value(term.basis) for term in form), 0) for form in self.forms)).times(
+            self.count
+        )
+
+    def times(self, count: int) -> "Op":
+        """The same operator, `count` times as often."""
+        return replace(self, count=self.count * count)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setting:
+    """What an operator needs to know of how it is run: widths of activations and cache, and what the engine fuses.
+
+    fusion: "none" (every operator reads and writes), "usual" (norm with residual, activation with multiply, rotary with
+    append, attention in one kernel), "full" (activations never leave the chip).
+    """
+
+    activation_dtype: str
+    activation_bits: int
+    cache_bits: int
+    fusion: str
+    attention: str  # "fused" | "standard" for heads; "absorbed" | "expanded" for latent attention
+    even_routing: bool = True
+    norm_bits: int = 16  # norms, biases and other vectors stay in the model's dtype
+
+    def activation_bytes(self, elements: int) -> int:
+        """Bytes of so many activations, whole bytes."""
+        return -(-elements * self.activation_bits // 8)
+
+    def vector_bytes(self, elements: int) -> int:
+        """Bytes of so many elements of norms and biases."""
+        return -(-elements * self.norm_bits // 8)
+
+
+def form(coefficient: float, basis: Basis, formula: str) -> Form:
+    """A form of one term; empty if the coefficient is 0."""
+    return (Term(coefficient, basis, formula),) if coefficient else ()

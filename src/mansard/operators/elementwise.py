@@ -1,0 +1,154 @@
+"""Work of the vector units: norms, activations, rotary positions, residuals, embedding look-up, routing, sampling.
+
+The counts per element are the arithmetic of each formula, an exponential or a tanh counted as one operation. They are a
+convention; matrix work doesn't depend on them.
+"""
+
+from mansard.inputs.model import Attention, Embedding, FeedForward, LatentAttention, MixtureOfExperts, Norm
+from mansard.operators.cost import Op, Setting, form
+from mansard.operators.step import ONE, SAMPLED, TOKENS, Basis
+
+# RMS: square, accumulate, scale, weight. Layer norm: mean, subtract, square, accumulate, scale, weight, bias.
+NORM_FLOPS = {"rms": 4, "layer": 7, "layer-no-bias": 6, "none": 5}
+# x·cos + rotated(x)·sin: two multiplications and an addition.
+ROTARY_FLOPS = 3
+ACTIVATION_FLOPS = {
+    "relu": 1,
+    "relu2": 2,
+    "silu": 4,  # x / (1 + exp(-x))
+    "swish": 4,
+    "sigmoid": 4,
+    "xielu": 8,
+}
+GELU_FLOPS = 8  # x/2·(1 + tanh(√(2/π)·(x + 0.044715·x³))): the exact form and its variants count the same
+SAMPLING_FLOPS = 3  # a softmax over the vocabulary
+SOFTCAP_FLOPS = 3
+
+
+def norm(name: str, part: Norm, setting: Setting, *, group: str, residual: bool = False) -> Op:
+    """A normalisation of one vector per token (`repeats` of them per head); with the residual's sum if that is fused.
+
+    Bytes: the weight once; in and out, with fused residual two of each, unless activations stay on the chip.
+    """
+    width = part.size * part.repeats
+    vectors = {"full": 0, "usual": 4 if residual else 2, "none": 2}[setting.fusion]
+    return Op(
+        name=name,
+        kind="norm",
+        group=group,
+        dtype=setting.activation_dtype,
+        symbols=(("h", width, "elements per token"),),
+        vector_flops=form(NORM_FLOPS[part.kind] * width, TOKENS, f"{NORM_FLOPS[part.kind]}·h"),
+        weight_bytes=form(setting.vector_bytes(part.parameters), ONE, "h·w"),
+        activation_bytes=form(setting.activation_bytes(vectors * width), TOKENS, f"{vectors}·h·a"),
+    )
+
+
+def residual(hidden_size: int, setting: Setting) -> Op:
+    """The sum with the residual stream; its traffic is the norm's where the two are fused."""
+    vectors = 3 if setting.fusion == "none" else 0
+    return Op(
+        name="residual",
+        kind="elementwise",
+        group="residual",
+        dtype=setting.activation_dtype,
+        symbols=(("h", hidden_size, "hidden size"),),
+        vector_flops=form(hidden_size, TOKENS, "h"),
+        activation_bytes=form(setting.activation_bytes(vectors * hidden_size), TOKENS, f"{vectors}·h·a"),
+    )
+
+
+def rotary(mixer: Attention | LatentAttention, setting: Setting) -> Op:
+    """Rotary positions on the rotated part of every query and key head. Source: RoFormer, arXiv:2104.09864."""
+    if isinstance(mixer, Attention):
+        rotated, width = (mixer.heads + mixer.kv_heads) * mixer.rotary_dim, (mixer.heads + mixer.kv_heads) * mixer.head_dim
+    else:  # one rotary key for all heads
+        rotated = width = (mixer.heads + 1) * mixer.qk_rope_head_dim
+    vectors = {"full": 0, "usual": 2, "none": 2}[setting.fusion]
+    return Op(
+        name="rotary",
+        kind="elementwise",
+        group="attention",
+        dtype=setting.activation_dtype,
+        symbols=(("d", rotated, "rotated elements per token"),),
+        vector_flops=form(ROTARY_FLOPS * rotated, TOKENS, f"{ROTARY_FLOPS}·d"),
+        activation_bytes=form(setting.activation_bytes(vectors * width), TOKENS, f"{vectors}·(H + H_kv)·d_qk·a"),
+    )
+
+
+def activation(name: str, part: FeedForward, setting: Setting, *, group: str, per_token: int = 1) -> Op:
+    """The non-linearity, and the product with the gate: one kernel unless nothing is fused."""
+    width = part.intermediate_size * per_token
+    flops = ACTIVATION_FLOPS.get(part.activation, GELU_FLOPS) + (1 if part.gated else 0)
+    vectors = {"full": 0, "usual": 3 if part.gated else 2, "none": 5 if part.gated else 2}[setting.fusion]
+    return Op(
+        name=name,
+        kind="elementwise",
+        group=group,
+        dtype=setting.activation_dtype,
+        symbols=(("f", width, "elements per token"),),
+        vector_flops=form(flops * width, TOKENS, f"{flops}·f"),
+        activation_bytes=form(setting.activation_bytes(vectors * width), TOKENS, f"{vectors}·f·a"),
+    )
+
+
+def routing(part: MixtureOfExperts, hidden_size: int, setting: Setting) -> Op:
+    """Softmax over the experts' scores, and the weighted sum of what the chosen experts return."""
+    chosen = part.num_experts_per_tok
+    moved = 0 if setting.fusion == "full" else part.num_experts + (chosen + 1) * hidden_size
+    return Op(
+        name="routing",
+        kind="elementwise",
+        group="experts",
+        dtype=setting.activation_dtype,
+        symbols=(("E", part.num_experts, "experts"), ("k", chosen, "experts per token"), ("h", hidden_size, "hidden size")),
+        vector_flops=form(3 * part.num_experts + 2 * chosen * hidden_size, TOKENS, "(3·E + 2·k·h)"),
+        activation_bytes=form(setting.activation_bytes(moved), TOKENS, "(E + (k + 1)·h)·a"),
+    )
+
+
+def lookup(part: Embedding, setting: Setting, *, bits: int) -> Op:
+    """The embedding: T rows of the table read (and of learned positions), not the table; no arithmetic but a sum."""
+    row = part.dim + part.position_dim
+    moved = 0 if setting.fusion == "full" else part.dim
+    return Op(
+        name="embedding",
+        kind="embedding",
+        group="embedding",
+        dtype=setting.activation_dtype,
+        symbols=(("h", row, "elements of a row"),),
+        vector_flops=form(part.position_dim, TOKENS, "h"),
+        weight_bytes=form(-(-row * bits // 8), TOKENS, "h·w"),
+        activation_bytes=form(setting.activation_bytes(moved), TOKENS, "h·a"),
+    )
+
+
+def logits_out(vocabulary: int, setting: Setting, *, softcap: bool) -> Op:
+    """Sampling: a softmax over the vocabulary for each sampled position.
+
+    With full fusion the logits are written once, the step's result; otherwise the head has written them and they are
+    read here.
+    """
+    flops = SAMPLING_FLOPS + (SOFTCAP_FLOPS if softcap else 0)
+    return Op(
+        name="sampling",
+        kind="sampling",
+        group="head",
+        dtype=setting.activation_dtype,
+        symbols=(("V", vocabulary, "vocabulary"),),
+        vector_flops=form(flops * vocabulary, SAMPLED, f"{flops}·V"),
+        activation_bytes=form(setting.activation_bytes(vocabulary), SAMPLED, "V·a"),
+    )
+
+
+def sinks(heads: int, setting: Setting) -> Op:
+    """Attention sinks: one learned logit a head, read with the weights and added to the softmax's sum."""
+    return Op(
+        name="sinks",
+        kind="norm",
+        group="attention",
+        dtype=setting.activation_dtype,
+        symbols=(("H", heads, "query heads"),),
+        vector_flops=form(heads, Basis("tokens"), "H"),
+        weight_bytes=form(setting.vector_bytes(heads), ONE, "H·w"),
+    )

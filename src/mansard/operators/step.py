@@ -1,0 +1,108 @@
+"""The sums of one forward step, from which every operator's cost follows linearly."""
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from mansard.algebra import Numeric
+
+
+class Basis(NamedTuple):
+    """One sum of a step. `window` and `chunk` limit what a query sees; `experts` and `per_token` describe a router."""
+
+    kind: str
+    window: int | None = None
+    chunk: int | None = None
+    experts: int = 0
+    per_token: int = 0
+
+
+ONE = Basis("one")  # what is done once, whatever the step: reading the weights
+TOKENS = Basis("tokens")  # T = b·n
+SAMPLED = Basis("sampled")  # positions whose logits are computed: one for each sequence
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """A batch of `batch` sequences with `new` tokens each, behind `cached` tokens that are in the cache already.
+
+    Ints give exact ints; NumPy arrays (float64) broadcast.
+    """
+
+    batch: Numeric
+    new: Numeric
+    cached: Numeric
+
+    def value(self, basis: Basis) -> Numeric:
+        """The value of one sum."""
+        return _SUMS[basis.kind](self, basis)
+
+
+def attended_pairs(new: Numeric, cached: Numeric, window: int | None = None, chunk: int | None = None) -> Numeric:
+    """Query-key pairs of one sequence under a causal mask: each query sees the cached tokens, those before it, itself.
+
+    Whole: n·c + n(n+1)/2. Window W: with m = max(0, min(n, W - c)), m·c + m(m+1)/2 + (n - m)·W. Chunks of A: the sum
+    over the queries of ((c + i - 1) mod A + 1).
+
+    >>> attended_pairs(1000, 3500, window=4096), attended_pairs(1000, 8000, chunk=8192)
+    (3918690, 1881364)
+    """
+    if chunk is not None:
+        return _pairs_before(cached + new, chunk) - _pairs_before(cached, chunk)
+    if window is None:
+        return new * cached + _triangle(new)
+    growing = _clip(window - cached, new)
+    return growing * cached + _triangle(growing) + (new - growing) * window
+
+
+def cached_tokens_read(cached: Numeric, window: int | None = None, chunk: int | None = None) -> Numeric:
+    """Cached tokens of one sequence that a step must read: all, the last W - 1, or those of the open chunk."""
+    if chunk is not None:
+        return cached % chunk
+    return cached if window is None else _clip(cached, window - 1)
+
+
+def cached_tokens_kept(context: Numeric, window: int | None = None, chunk: int | None = None) -> Numeric:
+    """Tokens of one sequence of `context` tokens that a layer must keep: all, or no more than its window or chunk."""
+    limit = window if chunk is None else chunk
+    return context if limit is None else _clip(context, limit)
+
+
+def distinct_experts(experts: int, per_token: int, tokens: Numeric) -> Numeric:
+    """Experts that T tokens touch, expected for even and independent routing: E·(1 - (1 - k/E)^T).
+
+    >>> distinct_experts(8, 2, 1), distinct_experts(8, 2, 2), round(distinct_experts(256, 8, 32), 4)
+    (2, 3.5, 163.3138)
+    """
+    if isinstance(tokens, int) and tokens <= 1:
+        return per_token * tokens
+    return experts * (1 - (1 - per_token / experts) ** tokens)
+
+
+def _triangle(n: Numeric) -> Numeric:
+    return n * (n + 1) // 2
+
+
+def _pairs_before(position: Numeric, chunk: int) -> Numeric:
+    full, rest = position // chunk, position % chunk
+    return full * _triangle(chunk) + _triangle(rest)
+
+
+def _clip(value: Numeric, upper: Numeric) -> Numeric:
+    """max(0, min(value, upper)), for numbers and arrays."""
+    if isinstance(value, (int, float)) and isinstance(upper, (int, float)):
+        return max(0, min(value, upper))
+    import numpy as np
+
+    return np.clip(value, 0, upper)
+
+
+_SUMS: dict[str, Any] = {
+    "one": lambda step, basis: 1,
+    "tokens": lambda step, basis: step.batch * step.new,
+    "sampled": lambda step, basis: step.batch,
+    "pairs": lambda step, basis: step.batch * attended_pairs(step.new, step.cached, basis.window, basis.chunk),
+    "square": lambda step, basis: step.batch * step.new * (step.cached + step.new),
+    "reads": lambda step, basis: step.batch * cached_tokens_read(step.cached, basis.window, basis.chunk),
+    "experts": lambda step, basis: distinct_experts(basis.experts, basis.per_token, step.batch * step.new),
+    "fewest_experts": lambda step, basis: basis.per_token,
+}
