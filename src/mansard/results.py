@@ -1,37 +1,14 @@
 """What an analysis found: frozen, in SI base units, with its notes and sources; turns itself into dicts and JSON."""
 
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+import json
+from dataclasses import dataclass, fields, is_dataclass
+from typing import Any, NamedTuple, Protocol
 
+from mansard.inputs.device import Device
+from mansard.inputs.model import ModelConfig
 from mansard.inputs.notes import Note, Source
-
-
-class OperatorResult(NamedTuple):
-    """One kind of operator in a step, all `count` of it together. A tuple, since thousands a second are made.
-
-    bound: the slower of its clocks, "memory" or "compute". share: of the operator bound of the step.
-    """
-
-    name: str
-    group: str
-    kind: str
-    count: int
-    dtype: str
-    flops: Any
-    vector_flops: Any
-    bytes: Any
-    weight_bytes: Any
-    cache_read_bytes: Any
-    cache_write_bytes: Any
-    activation_bytes: Any
-    memory_s: Any
-    compute_s: Any
-    best_s: Any
-    bound: str
-    share: float
-
-    @property
-    def intensity(self) -> float | None: ...
+from mansard.inputs.scenario import Deployment, Workload
+from mansard.rooflines import OperatorResult
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,9 +120,10 @@ class Saturation:
 
     batch: int | None
     reason: str
-    plateau_intensity: float | None
+    plateau_intensity: float | None  # what the intensity tends to as the batch grows; None without a cache
     ridge_point: float
-    context_tokens: int | None
+    context_tokens: int | None  # None: weights alone
+    batch_weights_alone: int | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -160,3 +138,168 @@ class Advice:
     bound_after: str
     fits_after: bool | None
     why: str
+
+
+class Answers(Protocol):
+    """What an analysis works out only when it is asked for: given by the scenario that it came from."""
+
+    def request(self, prefill: Phase, decode: Phase | None) -> Request: ...
+    def memory(self) -> Memory: ...
+    def saturation(self) -> Saturation: ...
+    def advice(self) -> tuple[Advice, ...]: ...
+    def notes(self, phases: tuple[Phase, ...]) -> tuple[Note, ...]: ...
+    def sources(self) -> tuple[Source, ...]: ...
+    def model_facts(self) -> dict[str, Any]: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Analysis:
+    """What limits a model on a device for a workload: two phases, the request, memory, saturation, advice.
+
+    The phases are worked out at once, the rest when it is read. `decode` is None if only one token is asked for.
+    """
+
+    model: ModelConfig
+    device: Device
+    workload: Workload
+    deployment: Deployment
+    prefill: Phase
+    decode: Phase | None
+    answers: Answers
+
+    @property
+    def phases(self) -> dict[str, Phase]:
+        """The phases by name, in the order in which they run."""
+        found = {"prefill": self.prefill}
+        if self.decode is not None:
+            found["decode"] = self.decode
+        return found
+
+    @property
+    def request(self) -> Request:
+        return self.answers.request(self.prefill, self.decode)
+
+    @property
+    def memory(self) -> Memory:
+        return self.answers.memory()
+
+    @property
+    def saturation(self) -> Saturation:
+        return self.answers.saturation()
+
+    @property
+    def advice(self) -> tuple[Advice, ...]:
+        return self.answers.advice()
+
+    @property
+    def notes(self) -> tuple[Note, ...]:
+        return self.answers.notes(tuple(self.phases.values()))
+
+    @property
+    def sources(self) -> tuple[Source, ...]:
+        return self.answers.sources()
+
+    def to_dict(self) -> dict[str, Any]:
+        """The document of schema `mansard.analysis/1`."""
+        workload, deployment = plain(self.workload), plain(self.deployment)
+        return {
+            "schema": "mansard.analysis/1",
+            "version": package_version(),
+            "model": self.answers.model_facts(),
+            "device": device_facts(self.device),
+            "workload": {
+                "batch": workload["batch"],
+                "prompt_tokens": workload["prompt"],
+                "output_tokens": workload["output"],
+                "cached_tokens": workload["cached"],
+                "context_tokens": self.workload.decode_context,
+            },
+            "deployment": {**deployment, "devices": self.deployment.devices},
+            "phases": {name: plain(phase) for name, phase in self.phases.items()},
+            "request": plain(self.request),
+            "memory": plain(self.memory),
+            "saturation": plain(self.saturation),
+            "advice": plain(self.advice),
+            "notes": plain(self.notes),
+            "sources": plain(self.sources),
+        }
+
+    def to_json(self, indent: int | None = 2) -> str:
+        """The same as JSON text; never NaN or Infinity."""
+        return json.dumps(self.to_dict(), indent=indent, allow_nan=False, ensure_ascii=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OperatorStep:
+    """One step of a single operator: what it loads, works and stores."""
+
+    name: str
+    loads_bytes: float
+    flops: float
+    stores_bytes: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OperatorAnalysis:
+    """One operator alone on a device. `beside` is the same operator asked another way, for comparison."""
+
+    name: str
+    inputs: tuple[tuple[str, Any], ...]
+    steps: tuple[OperatorStep, ...]
+    flops: float
+    bytes: float
+    intensity: float | None
+    ridge_point: float
+    bound: str
+    memory_s: float
+    compute_s: float
+    best_s: float
+    dtype: str
+    device: str
+    expected_s: Expected | None = None
+    beside: "tuple[OperatorAnalysis, ...]" = ()
+    notes: tuple[Note, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """The document of schema `mansard.operator/1`."""
+        return {"schema": "mansard.operator/1", "version": package_version(), **plain(self), "inputs": dict(self.inputs)}
+
+    def to_json(self, indent: int | None = 2) -> str:
+        """The same as JSON text."""
+        return json.dumps(self.to_dict(), indent=indent, allow_nan=False, ensure_ascii=False)
+
+
+def plain(value: Any) -> Any:
+    """A result as dicts, lists, numbers and strings."""
+    if isinstance(value, OperatorResult):
+        return value.to_dict()
+    if is_dataclass(value) and not isinstance(value, type):
+        return {field.name: plain(getattr(value, field.name)) for field in fields(value)}
+    if isinstance(value, Times):
+        return {"best": value.best, "expected": plain(value.expected)}
+    if isinstance(value, (list, tuple)):
+        return [plain(part) for part in value]
+    if isinstance(value, dict):
+        return {name: plain(part) for name, part in value.items()}
+    return value
+
+
+def device_facts(device: Device) -> dict[str, Any]:
+    """The `device` object of an analysis."""
+    return {
+        "name": device.name,
+        "title": device.title,
+        "count": 1,
+        "peak_flops_per_s": {dtype: fact.value for dtype, fact in device.peaks},
+        "vector_flops_per_s": device.vector_peak.value if device.vector_peak else None,
+        "memory_bandwidth_bytes_per_s": device.memory_bandwidth.value,
+        "memory_bytes": device.memory_bytes,
+        "sources": [source.id for source in device.sources],
+    }
+
+
+def package_version() -> str:
+    """The version of mansard that made a result."""
+    from mansard import __version__
+
+    return __version__

@@ -11,6 +11,7 @@ ATTENTION_ALGORITHMS = ("auto", "fused", "standard", "absorbed", "expanded")
 ROUTINGS = ("even", "least")
 MOST_TOKENS = 1 << 30
 MOST_SEQUENCES = 1 << 30
+MOST_OUTPUT = 1 << 20
 DEFAULT_BATCH, DEFAULT_PROMPT, DEFAULT_OUTPUT = 1, 1024, 256
 
 
@@ -85,7 +86,7 @@ def workload(
     given = Workload(
         batch=_count("batch", batch, DEFAULT_BATCH, MOST_SEQUENCES, faults),
         prompt=_count("prompt", prompt, DEFAULT_PROMPT, MOST_TOKENS, faults),
-        output=_count("output", output, DEFAULT_OUTPUT, MOST_TOKENS, faults),
+        output=_count("output", output, DEFAULT_OUTPUT, MOST_OUTPUT, faults),
         cached=_count("cached", cached, 0, MOST_TOKENS, faults, minimum=0),
         context=None if context is None else _count("context", context, 1, MOST_TOKENS, faults),
     )

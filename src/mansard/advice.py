@@ -1,0 +1,205 @@
+"""Which change helps most: each tried on the same scenario, with the gain in the bound and the reason."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import NamedTuple
+
+from mansard.analysis import Scenario, scenario, with_deployment, with_device
+from mansard.inputs.device import Device, Fact
+from mansard.inputs.device_file import device_names, load_device
+from mansard.inputs.model import ModelConfig
+from mansard.precision import DTYPE_BITS
+from mansard.results import Advice, Phase
+
+_NOTHING = 1.005  # a gain below half a percent is none
+ALONE = (1.0, 1.0)  # the change leaves the work of both phases as it is
+
+
+class Change(NamedTuple):
+    """A change: what it is called, the scenario that has it, and what it acts on.
+
+    work: by phase, the work that its step does beside that of the scenario as it is, so that a larger batch or a longer
+    prompt is judged per token.
+    acts_on: "memory", "compute" or "both", for the sentence that says why it does nothing.
+    """
+
+    name: str
+    after: Scenario
+    work: tuple[float, float]  # prefill, decode
+    acts_on: str
+    why: str
+
+
+def changes(where: Scenario) -> tuple[Advice, ...]:
+    """Every change of the scenario that could help or is often thought to, the most helpful first; no other devices."""
+    return _ranked(where, _changes(where))
+
+
+def advise(
+    model: str | ModelConfig,
+    *,
+    on: str | Device,
+    batch: int | None = None,
+    prompt: int | None = None,
+    output: int | None = None,
+    cached: int | None = None,
+    context: int | None = None,
+    weights: str | None = None,
+    activations: str | None = None,
+    kv: str | None = None,
+    attention: str | None = None,
+    routing: str | None = None,
+    engine: str | None = None,
+    online: bool = False,
+) -> tuple[Advice, ...]:
+    """The same as `analyze(…).advice`, with the next devices up beside the changes on this one.
+
+    >>> by_name = {(one.change, one.phase): one for one in advise("llama-3.1-8b", on="h100-sxm")}
+    >>> by_name["twice the peak", "decode"].speedup_best
+    1.0
+    """
+    where = scenario(
+        model, on=on, batch=batch, prompt=prompt, output=output, cached=cached, context=context, weights=weights,
+        activations=activations, kv=kv, attention=attention, routing=routing, engine=engine, online=online,
+    )  # fmt: skip
+    return _ranked(where, [*_changes(where), *_next_devices(where)])
+
+
+def _ranked(where: Scenario, tried: "list[Change] | Iterator[Change]") -> tuple[Advice, ...]:
+    before = {name: where.phase(name) for name in (("prefill", "decode") if where.has_decode else ("prefill",))}
+    found = [one for change in tried for name, phase in before.items() for one in _judged(change, name, phase)]
+    return tuple(sorted(found, key=lambda one: -one.speedup_best))
+
+
+def _judged(change: Change, name: str, before: Phase) -> Iterator[Advice]:
+    after = change.after.phase(name)
+    speedup = change.work[name == "decode"] * before.best_s / after.best_s
+    if abs(speedup - 1) < 1e-12:  # the way there and back through other sums
+        speedup = 1.0
+    yield Advice(
+        change=change.name,
+        phase=name,
+        speedup_best=speedup,
+        speedup_expected=None,
+        best_s_after=after.best_s,
+        bound_after=after.bound,
+        fits_after=change.after.memory().fits,
+        why=_why(change, before, after, speedup),
+    )
+
+
+def _why(change: Change, before: Phase, after: Phase, speedup: float) -> str:
+    if speedup >= _NOTHING:
+        moved = f"; then {after.bound} binds" if after.bound != before.bound else ""
+        return f"{change.why}{moved}"
+    if speedup <= 2 - _NOTHING:
+        return f"{change.why}: {before.name} gets slower"
+    idle = "memory" if before.bound == "compute" else "compute"
+    if change.acts_on == idle:
+        return f"{before.name} waits for {before.bound}, and this only shortens the {idle} clock"
+    return f"{change.why}, but that is too small a part of this step to show"
+
+
+def _changes(where: Scenario) -> Iterator[Change]:
+    yield from _shorter_weights(where)
+    yield from _cache_and_attention(where)
+    device = where.binding.device
+    faster = replace(device, memory_bandwidth=_scaled(device.memory_bandwidth, 2))
+    yield Change("twice the bandwidth", with_device(where, faster), ALONE, "memory", "every byte moves in half the time")
+    stronger = replace(
+        device,
+        peaks=tuple((dtype, _scaled(fact, 2)) for dtype, fact in device.peaks),
+        vector_peak=_scaled(device.vector_peak, 2) if device.vector_peak else None,
+    )
+    yield Change("twice the peak", with_device(where, stronger), ALONE, "compute", "every operation takes half the time")
+    yield from _workloads(where)
+
+
+def _shorter_weights(where: Scenario) -> Iterator[Change]:
+    bits = _weight_bits(where)
+    for name, asked, share in (
+        ("half the weight bits, weights only (fp8)", "fp8-weights", 8),
+        ("half the weight bits, arithmetic too (fp8)", "fp8", 8),
+        ("a quarter of the weight bits, weights only (int4, groups of 128)", "int4-g128", 4.5),
+    ):
+        if share < bits and _can_be_computed(where, asked):
+            deployed = replace(where.binding.deployment, weights=asked)
+            why = "fewer bytes of weights are read" + (", and the products run at the rate of fp8" if asked == "fp8" else "")
+            yield Change(name, with_deployment(where, deployed), ALONE, "both" if asked == "fp8" else "memory", why)
+
+
+def _can_be_computed(where: Scenario, weights: str) -> bool:
+    """Whether arithmetic in a short format is a change at all: a device without it would fall back to a wider one."""
+    return weights != "fp8" or dict(where.binding.device.peaks).get("fp8") is not None
+
+
+def _weight_bits(where: Scenario) -> float:
+    return 8 * where.binding.weight_bytes / max(1, where.binding.model.parameters)
+
+
+def _cache_and_attention(where: Scenario) -> Iterator[Change]:
+    model, deployed = where.binding.model, where.binding.deployment
+    if not model.layers:
+        return
+    if DTYPE_BITS[deployed.kv or "bf16"] > 8:
+        shorter = replace(deployed, kv="fp8")
+        yield Change("half the cache bits (fp8)", with_deployment(where, shorter), ALONE, "memory", "half the cache is read")
+    standard = deployed.attention == "standard" or (
+        deployed.attention != "fused" and where.binding.engine.attention == "standard"
+    )
+    if standard:
+        fused = replace(deployed, attention="fused")
+        why = "scores stay on the chip, and what the mask hides is not computed"
+        yield Change("fused attention", with_deployment(where, fused), ALONE, "both", why)
+    if where.binding.engine.fusion != "full":
+        whole = replace(deployed, engine="ideal")
+        yield Change("full fusion", with_deployment(where, whole), ALONE, "memory", "activations stay on the chip")
+
+
+def _workloads(where: Scenario) -> Iterator[Change]:
+    work = where.workload
+    for factor in (2, 4):
+        larger = replace(where, workload=replace(work, batch=work.batch * factor))
+        why = "the weights are read once for more sequences (gain per token)"
+        yield Change(f"batch ×{factor}", larger, (factor, factor), "memory", why)
+    context = work.decode_context
+    if not where.binding.model.layers:
+        return
+    for name, factor in (("half the context", 0.5), ("twice the context", 2.0)):
+        length = max(1, int(context * factor))
+        prompt = max(work.cached + 1, int(work.prompt * factor))
+        other = replace(where, workload=replace(work, context=length, prompt=prompt))
+        # Twice the prompt is twice the work asked for: prefill is judged per prompt token.
+        yield Change(name, other, (prompt / work.prompt, 1), "both", "less to attend to" if factor < 1 else "more to attend to, and to prefill")
+    if work.cached == 0 and work.prompt > 1:
+        half = replace(where, workload=replace(work, cached=work.prompt // 2))
+        yield Change("half of the prompt from a prefix cache", half, ALONE, "both", "the cached half is read, not computed")
+
+
+def _scaled(fact: Fact, factor: float) -> Fact:
+    return replace(fact, value=fact.value * factor)
+
+
+def _next_devices(where: Scenario) -> Iterator[Change]:
+    """The next device of the same vendor with more bandwidth, and the next with more peak."""
+    here = where.binding.device
+    dtype = where.binding.plans[0].peaks[0][0] if where.binding.plans[0].peaks else "bf16"
+    others = [device for device in map(load_device, device_names()) if device.vendor == here.vendor]
+    measures: tuple[Callable[[Device], float], ...] = (
+        lambda device: device.memory_bandwidth.value,
+        lambda device: _peak(device, dtype),
+    )
+    chosen: dict[str, Device] = {}
+    for measure in measures:
+        better = [device for device in others if measure(device) > 1.05 * measure(here)]
+        for device in sorted(better, key=measure)[:1]:
+            chosen[device.name] = device
+    for device in chosen.values():
+        ratio = device.memory_bandwidth.value / here.memory_bandwidth.value
+        why = f"{ratio:.2g} times the bandwidth, {_peak(device, dtype) / _peak(here, dtype):.2g} times the peak"
+        yield Change(f"on {device.name}", with_device(where, device), ALONE, "both", why)
+
+
+def _peak(device: Device, dtype: str) -> float:
+    known = dict(device.peaks)
+    return known[dtype].value if dtype in known else 0.0

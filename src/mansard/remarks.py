@@ -1,0 +1,78 @@
+"""The notes of a result: every default, fallback, choice and doubt that stands behind its numbers."""
+
+from collections.abc import Iterator
+
+from mansard.binding import Binding
+from mansard.inputs.notes import Note
+from mansard.inputs.scenario import Workload
+from mansard.results import Phase
+
+# Below this the last-level cache is no more than a rounding.
+_WARM_SHARE = 0.02
+
+
+def remarks(binding: Binding, workload: Workload, taken: tuple[Note, ...], phases: tuple[Phase, ...]) -> tuple[Note, ...]:
+    """All notes, in the order in which a reader would ask, each once."""
+    found = [
+        *taken,
+        *_workload(workload),
+        *binding.model.notes,
+        *binding.device.notes,
+        *_dtypes(binding),
+        *_choices(binding, phases),
+        *_warm(phases),
+        Note(
+            level="info",
+            code="not-calibrated",
+            text="expected times are not given: no efficiency has been fitted to measurements yet; best is a bound",
+        ),
+    ]
+    return tuple(dict.fromkeys(found))
+
+
+def _workload(workload: Workload) -> Iterator[Note]:
+    if workload.context is None and workload.output > 1:
+        text = f"decode is the step in the middle of the output, attending to {workload.decode_context:,} tokens"
+        yield Note(level="info", code="decode-step", text=text)
+    if workload.output == 1:
+        yield Note(level="info", code="no-decode", text="one output token: it comes from prefill, there is no decode step")
+
+
+def _dtypes(binding: Binding) -> Iterator[Note]:
+    for dtype, _ in binding.plans[0].peaks:
+        yield from binding.device.marks(dtype)
+    if binding.plans[0].vector_peak is None:
+        text = f"the rate of {binding.device.name}'s vector units is not known: their clock is left out"
+        yield Note(level="info", code="no-vector-peak", text=text)
+    if binding.device.memory_bytes is None:
+        text = f"the memory of {binding.device.name} is not known: whether it fits is not said"
+        yield Note(level="info", code="no-memory-size", text=text)
+
+
+def _choices(binding: Binding, phases: tuple[Phase, ...]) -> Iterator[Note]:
+    engine = binding.engine
+    text = f"engine {engine.name}: {engine.title[0].lower()}{engine.title[1:]}; no overhead is counted"
+    yield Note(level="info", code="engine", text=text)
+    if any(basis.kind == "experts" for basis in binding.plans[0].bases):
+        text = "experts touched are those expected for even routing; a skewed load touches fewer (--routing least: the fewest)"
+        yield Note(level="info", code="expert-routing", text=text)
+    if any(basis.kind == "fewest_experts" for basis in binding.plans[0].bases):
+        text = "experts touched are the fewest that any routing can touch: each token goes to the same"
+        yield Note(level="info", code="expert-routing", text=text)
+    for phase in phases:
+        for row in phase.operators:
+            if row.kind == "latent_attention":
+                how = row.name.removeprefix("attention_")
+                why = "fewer FLOPs for this step" if len(binding.plans) > 1 else "as asked"
+                yield Note(level="info", code="latent-attention", text=f"{phase.name}: latent attention is {how} ({why})")
+
+
+def _warm(phases: tuple[Phase, ...]) -> Iterator[Note]:
+    for phase in phases:
+        warm_s = phase.clocks.memory_warm_s
+        if warm_s is not None and warm_s < (1 - _WARM_SHARE) * phase.clocks.memory_s:
+            text = (
+                f"{phase.name}: what stays in the last-level cache from one step to the next need not be read again: "
+                f"the floor of the memory clock is {warm_s:.4g} s, {phase.clocks.memory_s:.4g} s with cold caches"
+            )
+            yield Note(level="warning", code="warm-cache", text=text)

@@ -1,0 +1,97 @@
+"""The batch at which compute catches up with memory in decode, if there is one."""
+
+from fractions import Fraction
+from math import ceil
+
+from mansard.binding import Binding
+from mansard.operators.step import Step
+from mansard.results import Saturation
+from mansard.rooflines import Compiled, Plan
+
+_WEIGHTS = 2  # the places of the forms in a Cost
+_MOST_BATCH = 1 << 40
+
+
+def saturating_batch(binding: Binding, context: int | None) -> Saturation:
+    """The smallest batch whose decode step keeps compute as busy as memory; None is "never".
+
+    Per sequence let ΣF_d/P_d be its matrix time and K the bytes of cache that it reads and writes, W the weights that
+    the batch shares: a batch exists only if ΣF_d/P_d > K/B, and then b* = (W/B)/(ΣF_d/P_d - K/B). Experts make W grow
+    with the batch until all are touched. Looked-up rows and logits are left out of K.
+
+    context: tokens that each query attends to, itself included; None counts the weights alone.
+    """
+    alone = _batch(binding, None)
+    batch = alone if context is None else _batch(binding, context)
+    plan = _decode_plan(binding, context or 1)
+    bandwidth = plan.device.memory_bandwidth.value
+    matrix_s, flops, moved = _per_sequence(plan, context)
+    ridge = float(flops / matrix_s) / bandwidth
+    plateau = float(Fraction(flops) / Fraction(moved)) if moved else None
+    return Saturation(
+        batch=batch,
+        reason=_reason(batch, plateau, ridge, context),
+        plateau_intensity=plateau,
+        ridge_point=ridge,
+        context_tokens=context,
+        batch_weights_alone=alone,
+    )
+
+
+def _reason(batch: int | None, plateau: float | None, ridge: float, context: int | None) -> str:
+    where = "with the weights alone, without a cache," if context is None else f"at a context of {context:,}"
+    if batch is not None:
+        return f"{where} compute catches up with memory at a batch of {batch:,}"
+    return (
+        f"never {where}: each sequence brings its own cache to read, so that intensity levels off at about "
+        f"{plateau:.4g} FLOP/byte, below the ridge of {ridge:.4g}"
+    )
+
+
+def _batch(binding: Binding, context: int | None) -> int | None:
+    plan = _decode_plan(binding, context or 1)
+    bandwidth = Fraction(plan.device.memory_bandwidth.value)
+    matrix_s, _, moved = _per_sequence(plan, context)
+    gain = matrix_s - moved / bandwidth
+    if gain <= 0:
+        return None
+    # With every expert read the batch is an upper limit; below it fewer weights are read, so that one may do.
+    upper = max(1, ceil(Fraction(_weights(plan, _MOST_BATCH)) / bandwidth / gain))
+    if not _has_experts(plan):
+        return upper
+    lower = 0
+    while upper - lower > 1:  # weights per sequence only fall as the batch grows: bisection finds the edge
+        middle = (lower + upper) // 2
+        if Fraction(_weights(plan, middle)) / bandwidth <= middle * gain:
+            upper = middle
+        else:
+            lower = middle
+    return upper
+
+
+def _decode_plan(binding: Binding, context: int) -> Plan:
+    return binding.plan(Step(batch=1, new=1, cached=context - 1))
+
+
+def _has_experts(plan: Plan) -> bool:
+    return any(basis.kind == "experts" for basis in plan.bases)
+
+
+def _per_sequence(plan: Plan, context: int | None) -> tuple[Fraction, int | float, int | float]:
+    """(matrix seconds, matrix FLOPs, cache bytes) of one sequence's token; without its cache if context is None."""
+    step = Step(batch=1, new=1, cached=(context or 1) - 1)
+    sums = [0 if context is None and basis.kind in ("pairs", "square", "reads") else step.value(basis) for basis in plan.bases]
+    matrix_s = sum((Fraction(_dot(form, sums)) / Fraction(rate) for rate, form in plan.matrix), Fraction(0))
+    cache = 0 if context is None else _dot(plan.total[3], sums) + _dot(plan.total[4], sums)
+    return matrix_s, _dot(plan.total[0], sums), cache
+
+
+def _weights(plan: Plan, batch: int) -> float:
+    """Bytes of weights that a batch reads, without the looked-up rows of the embedding."""
+    step = Step(batch=batch, new=1, cached=0)
+    shared = tuple((place, c) for place, c in plan.total[_WEIGHTS] if plan.bases[place].kind != "tokens")
+    return _dot(shared, [step.value(basis) for basis in plan.bases])
+
+
+def _dot(form: Compiled, sums: list[int | float]) -> int | float:
+    return sum(coefficient * sums[place] for place, coefficient in form)
