@@ -4,12 +4,13 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
-from mansard.analysis import Scenario, scenario, with_deployment, with_device
+
 from mansard.inputs.device import Device, Fact
 from mansard.inputs.device_file import device_names, load_device
 from mansard.inputs.model import ModelConfig
 from mansard.precision import DTYPE_BITS
 from mansard.results import Advice, Phase
+from mansard.scenarios import Scenario, scenario, with_deployment, with_device
 
 _NOTHING = 1.005  # a gain below half a percent is none
 ALONE = (1.0, 1.0)  # the change leaves the work of both phases as it is
@@ -105,13 +106,17 @@ def _changes(where: Scenario) -> Iterator[Change]:
     yield from _cache_and_attention(where)
     device = where.binding.device
     faster = replace(device, memory_bandwidth=_scaled(device.memory_bandwidth, 2))
-    yield Change("twice the bandwidth", with_device(where, faster), ALONE, "memory", "every byte moves in half the time")
+    yield Change(
+        "twice the bandwidth", with_device(where, faster), ALONE, "memory", "every byte moves in half the time"
+    )
     stronger = replace(
         device,
         peaks=tuple((dtype, _scaled(fact, 2)) for dtype, fact in device.peaks),
         vector_peak=_scaled(device.vector_peak, 2) if device.vector_peak else None,
     )
-    yield Change("twice the peak", with_device(where, stronger), ALONE, "compute", "every operation takes half the time")
+    yield Change(
+        "twice the peak", with_device(where, stronger), ALONE, "compute", "every operation takes half the time"
+    )
     yield from _workloads(where)
 
 
@@ -124,7 +129,9 @@ def _shorter_weights(where: Scenario) -> Iterator[Change]:
     ):
         if share < bits and _can_be_computed(where, asked):
             deployed = replace(where.binding.deployment, weights=asked)
-            why = "fewer bytes of weights are read" + (", and the products run at the rate of fp8" if asked == "fp8" else "")
+            why = "fewer bytes of weights are read" + (
+                ", and the products run at the rate of fp8" if asked == "fp8" else ""
+            )
             yield Change(name, with_deployment(where, deployed), ALONE, "both" if asked == "fp8" else "memory", why)
 
 
@@ -143,7 +150,9 @@ def _cache_and_attention(where: Scenario) -> Iterator[Change]:
         return
     if DTYPE_BITS[deployed.kv or "bf16"] > 8:
         shorter = replace(deployed, kv="fp8")
-        yield Change("half the cache bits (fp8)", with_deployment(where, shorter), ALONE, "memory", "half the cache is read")
+        yield Change(
+            "half the cache bits (fp8)", with_deployment(where, shorter), ALONE, "memory", "half the cache is read"
+        )
     standard = deployed.attention == "standard" or (
         deployed.attention != "fused" and where.binding.engine.attention == "standard"
     )
@@ -170,10 +179,18 @@ def _workloads(where: Scenario) -> Iterator[Change]:
         prompt = max(work.cached + 1, int(work.prompt * factor))
         other = replace(where, workload=replace(work, context=length, prompt=prompt))
         # Twice the prompt is twice the work asked for: prefill is judged per prompt token.
-        yield Change(name, other, (prompt / work.prompt, 1), "both", "less to attend to" if factor < 1 else "more to attend to, and to prefill")
+        yield Change(
+            name,
+            other,
+            (prompt / work.prompt, 1),
+            "both",
+            "less to attend to" if factor < 1 else "more to attend to, and to prefill",
+        )
     if work.cached == 0 and work.prompt > 1:
         half = replace(where, workload=replace(work, cached=work.prompt // 2))
-        yield Change("half of the prompt from a prefix cache", half, ALONE, "both", "the cached half is read, not computed")
+        yield Change(
+            "half of the prompt from a prefix cache", half, ALONE, "both", "the cached half is read, not computed"
+        )
 
 
 def _scaled(fact: Fact, factor: float) -> Fact:

@@ -1,27 +1,15 @@
-"""The verbs on a whole model: analyze, saturate, and grids of scenarios."""
+"""The verbs on a whole model: analyze, one step, saturate, and grids of scenarios."""
 
-import os
-from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import lru_cache
-from typing import Any
-
-from mansard import memory as memory_of
+from mansard.advice import changes
 from mansard.algebra import Numeric
-from mansard.binding import Binding, Grid, binding_of, decode_step, grid_of, latent_forms, phase, prefill_step
+from mansard.binding import Grid, grid_of
 from mansard.errors import UsageError
-from mansard.inputs import scenario as asked
 from mansard.inputs.device import Device
-from mansard.inputs.device_file import load_device
 from mansard.inputs.model import ModelConfig
-from mansard.inputs.notes import Note, Source
-from mansard.inputs.scenario import Deployment, Workload
-from mansard.models import load_model
 from mansard.operators.step import Step
-from mansard.remarks import remarks
-from mansard.results import Advice, Analysis, Memory, Phase, Request, Saturation, Times
-from mansard.rooflines import step_bound, step_clocks, summed_decode_s
+from mansard.results import Analysis, Phase, Saturation
 from mansard.saturation import saturating_batch
+from mansard.scenarios import scenario
 
 PHASES = ("prefill", "decode")
 
@@ -58,10 +46,20 @@ def analyze(
     >>> found.decode.bound, found.prefill.bound
     ('memory', 'compute')
     """
-    return scenario(
+    where = scenario(
         model, on=on, batch=batch, prompt=prompt, output=output, cached=cached, context=context, weights=weights,
         activations=activations, kv=kv, attention=attention, routing=routing, engine=engine, online=online,
-    ).analysis()  # fmt: skip
+    )  # fmt: skip
+    return Analysis(
+        model=where.binding.model,
+        device=where.binding.device,
+        workload=where.workload,
+        deployment=where.binding.deployment,
+        prefill=where.phase("prefill"),
+        decode=where.phase("decode") if where.has_decode else None,
+        answers=where,
+        advisor=changes,
+    )
 
 
 def step(
@@ -144,9 +142,7 @@ def grid(
     """
     import numpy as np
 
-    where = scenario(
-        model, on=on, weights=weights, activations=activations, kv=kv, attention=attention, engine=engine
-    )
+    where = scenario(model, on=on, weights=weights, activations=activations, kv=kv, attention=attention, engine=engine)
     if phase not in PHASES:
         raise UsageError(f"no phase is called {phase!r}", hint=f"one of {', '.join(PHASES)}")
     length, name = (context, "context") if phase == "decode" else (prompt, "prompt")
@@ -161,231 +157,3 @@ def grid(
     if not bool((kept < tokens).all()):
         raise UsageError("cached must be less than prompt: the last token of a prompt is always computed")
     return grid_of(where.binding, phase, Step(batch=rows, new=tokens - kept, cached=kept))
-
-
-def scenario(
-    model: str | ModelConfig,
-    *,
-    on: str | Device,
-    batch: int | None = None,
-    prompt: int | None = None,
-    output: int | None = None,
-    cached: int | None = None,
-    context: int | None = None,
-    weights: str | None = None,
-    activations: str | None = None,
-    kv: str | None = None,
-    attention: str | None = None,
-    routing: str | None = None,
-    engine: str | None = None,
-    online: bool = False,
-) -> "Scenario":
-    """The words of the interface, checked and loaded, as one scenario."""
-    work, taken = asked.workload(batch=batch, prompt=prompt, output=output, cached=cached, context=context)
-    deployed = _deployment(weights, activations, kv, attention, routing, engine)
-    found_model = _model(model, online) if isinstance(model, str) else model
-    device = _device(on) if isinstance(on, str) else on
-    return Scenario(binding=binding_of(found_model, device, deployed), workload=work, taken=taken)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Scenario:
-    """A binding and a workload: what every verb on a whole model answers for."""
-
-    binding: Binding
-    workload: Workload
-    taken: tuple[Note, ...] = ()
-
-    @property
-    def has_decode(self) -> bool:
-        """Whether there is a decode step: not for a single output token, unless a context is asked for."""
-        return self.workload.output > 1 or self.workload.context is not None
-
-    def phase(self, name: str) -> Phase:
-        """One phase alone."""
-        step = prefill_step(self.workload) if name == "prefill" else decode_step(self.workload)
-        return phase(self.binding, name, step)
-
-    def analysis(self) -> Analysis:
-        """Both phases now, the rest when it is read."""
-        return Analysis(
-            model=self.binding.model,
-            device=self.binding.device,
-            workload=self.workload,
-            deployment=self.binding.deployment,
-            prefill=self.phase("prefill"),
-            decode=self.phase("decode") if self.has_decode else None,
-            answers=self,
-        )
-
-    def request(self, prefill: Phase, decode: Phase | None) -> Request:
-        """A whole request, integrated over all of its decode steps; the gaps' mean is their sum over their number."""
-        work, gaps = self.workload, self.workload.output - 1
-        ttft_s = prefill.best_s
-        decoding_s = self._decoding_s() if gaps else 0.0
-        e2e_s = ttft_s + decoding_s
-        itl_s = decoding_s / gaps if gaps else None
-        return Request(
-            ttft_s=Times(ttft_s),
-            itl_s=Times(itl_s),
-            itl_first_s=Times(self._gap_s(work.prompt + 1) if gaps else None),
-            itl_last_s=Times(self._gap_s(work.prompt + gaps) if gaps else None),
-            tpot_s=Times(itl_s),
-            e2e_s=Times(e2e_s),
-            decode_tokens_per_s_per_user=Times(1 / itl_s if itl_s else None),
-            output_tokens_per_s_per_user=Times(work.output / e2e_s),
-            output_tokens_per_s_per_device=Times(work.batch * work.output / e2e_s),
-            requests_per_s_per_device=Times(work.batch / e2e_s),
-        )
-
-    def _gap_s(self, context: int) -> float:
-        step = decode_step(self.workload, context)
-        return step_bound(step_clocks(self.binding.plan(step), step))
-
-    def _decoding_s(self) -> float:
-        work = self.workload
-        first = Step(batch=work.batch, new=1, cached=work.prompt)
-        # One decode step's choice of latent attention holds for all: only an empty cache would make the other cheaper.
-        return summed_decode_s(self.binding.plan(first), work.batch, work.prompt, work.prompt + work.output - 2)
-
-    def memory(self) -> Memory:
-        """What fills the device at the end of the request, and what would still fit."""
-        work, device = self.workload, self.binding.device
-        per_sequence = self._cache_bytes(work.last_context)
-        activations = self._activation_bytes(work.batch)
-        reserve = self.binding.engine.reserve_bytes
-        total = self.binding.weight_bytes + work.batch * per_sequence + activations + reserve
-        room = device.memory_bytes
-        largest = None if room is None else self._largest(room, lambda b: self._needed(b, work.last_context))
-        return Memory(
-            weights_bytes=self.binding.weight_bytes,
-            cache_bytes=work.batch * per_sequence,
-            state_bytes=0,
-            activations_bytes=activations,
-            reserve_bytes=reserve,
-            total_bytes=total,
-            device_bytes=room,
-            device_label=device.memory_label,
-            fits=None if room is None else total <= room,
-            max_batch=largest,
-            max_context_tokens=None if room is None else self._largest(room, lambda c: self._needed(work.batch, c)),
-            max_concurrent_requests=largest,
-            cache_bytes_per_sequence=per_sequence,
-            tokens_per_sequence=work.last_context,
-        )
-
-    def _cache_bytes(self, context: int) -> int:
-        return memory_of.cache_bytes(self.binding.model, self.binding.deployment, context)
-
-    def _activation_bytes(self, batch: int) -> int:
-        work, binding = self.workload, self.binding
-        tokens = batch * (work.prompt - work.cached)
-        return memory_of.activation_bytes(binding.model, binding.deployment, binding.engine, tokens, batch)
-
-    def _needed(self, batch: int, context: int) -> int:
-        fixed = self.binding.weight_bytes + self.binding.engine.reserve_bytes
-        return fixed + batch * self._cache_bytes(context) + self._activation_bytes(batch)
-
-    def _largest(self, room: int, needed: Any) -> int | None:
-        """The largest count that fits: 0 if not even 1 does, None if there is no end to it."""
-        if needed(1) > room:
-            return 0
-        lower, upper = 1, 2
-        while needed(upper) <= room:
-            lower, upper = upper, upper * 2
-            if upper > asked.MOST_TOKENS:
-                return None
-        while upper - lower > 1:
-            middle = (lower + upper) // 2
-            lower, upper = (middle, upper) if needed(middle) <= room else (lower, middle)
-        return lower
-
-    def saturation(self) -> Saturation:
-        """The batch at which compute catches up, at the context of the decode step."""
-        has_cache = bool(self.binding.model.layers)
-        return saturating_batch(self.binding, self.workload.decode_context if has_cache else None)
-
-    def advice(self) -> tuple[Advice, ...]:
-        """Every change that could help, without other devices, which `advise` adds."""
-        from mansard.advice import changes  # it asks for scenarios of its own
-
-        return changes(self)
-
-    def notes(self, phases: tuple[Phase, ...]) -> tuple[Note, ...]:
-        """Every default, fallback and low-confidence number behind the answer."""
-        return remarks(self.binding, self.workload, self.taken, phases)
-
-    def sources(self) -> tuple[Source, ...]:
-        """Where the numbers of the device and the shapes of the model come from."""
-        model = Source(id="model", title=self.binding.model.source or self.binding.model.name)
-        return (model, *self.binding.device.sources)
-
-    def model_facts(self) -> dict[str, Any]:
-        """The `model` object of an analysis."""
-        model, deployed = self.binding.model, self.binding.deployment
-        return {
-            "name": model.name,
-            "source": model.source,
-            "model_type": model.model_type,
-            "architecture": model.architecture,
-            "parameters": model.parameters,
-            "parameters_active": model.parameters_active,
-            "parameters_active_no_embedding": model.parameters_active_no_embedding,
-            "weight_bytes": self.binding.weight_bytes,
-            "kv_bytes_per_token": memory_of.cache_bytes_per_token(model, deployed),
-            "state_bytes_per_sequence": 0,
-            "layers": len(model.layers),
-            "notes": [note.text for note in model.notes],
-        }
-
-
-def with_deployment(where: Scenario, deployed: Deployment) -> Scenario:
-    """The same question for another deployment."""
-    return Scenario(
-        binding=binding_of(where.binding.model, where.binding.device, deployed), workload=where.workload, taken=where.taken
-    )
-
-
-def with_device(where: Scenario, device: Device) -> Scenario:
-    """The same question for another device."""
-    return Scenario(
-        binding=binding_of(where.binding.model, device, where.binding.deployment), workload=where.workload, taken=where.taken
-    )
-
-
-def latent_choices(where: Scenario) -> Sequence[str]:
-    """The forms of latent attention that the scenario chooses from."""
-    return latent_forms(where.binding.model, where.binding.deployment)
-
-
-@lru_cache(maxsize=256)
-def _deployment(*words: str | None) -> Deployment:
-    names = ("weights", "activations", "kv", "attention", "routing", "engine")
-    return asked.deployment(**dict(zip(names, words, strict=True)))
-
-
-def _model(text: str, online: bool) -> ModelConfig:
-    if _is_document(text):
-        return load_model(text, online=online)
-    return _kept_model(text, online, os.environ.get("MANSARD_PATH"))
-
-
-def _device(text: str) -> Device:
-    if text.endswith(".toml"):
-        return load_device(text)
-    return _kept_device(text, os.environ.get("MANSARD_PATH"))
-
-
-def _is_document(text: str) -> bool:
-    """Whether it is read from where it may change: a file, a folder or standard input."""
-    return text == "-" or text.endswith(".json") or os.path.exists(text)  # noqa: PTH110  # asked thousands of times a second
-
-
-@lru_cache(maxsize=256)
-def _kept_model(text: str, online: bool, _path: str | None) -> ModelConfig:
-    return load_model(text, online=online)
-
-
-@lru_cache(maxsize=256)
-def _kept_device(text: str, _path: str | None) -> Device:
-    return load_device(text)

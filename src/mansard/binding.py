@@ -57,7 +57,9 @@ def binding_of(model: ModelConfig, device: Device, deployment: Deployment) -> Bi
             device=device,
             deployment=deployment,
             engine=engine,
-            plans=tuple(bind(operators(model, deployment, engine, how), device) for how in latent_forms(model, deployment)),
+            plans=tuple(
+                bind(operators(model, deployment, engine, how), device) for how in latent_forms(model, deployment)
+            ),
             weight_bytes=memory.weight_bytes(model, deployment),
         )
         _KEPT[key] = kept  # holds the model and the device, so that their ids stay theirs

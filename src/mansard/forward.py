@@ -149,7 +149,9 @@ def _dense(
     part: FeedForward, hidden: int, weights: WeightFormat, setting: Setting, group: str, prefix: str
 ) -> Iterator[Op]:
     *into, down = part.matrices(hidden)
-    yield matmul.linear(f"{prefix}gate_up_proj" if part.gated else f"{prefix}up_proj", into, weights, setting, group=group)
+    yield matmul.linear(
+        f"{prefix}gate_up_proj" if part.gated else f"{prefix}up_proj", into, weights, setting, group=group
+    )
     yield elementwise.activation(f"{prefix}activation", part, setting, group=group)
     yield matmul.linear(f"{prefix}down_proj", [down], weights, setting, group=group)
 

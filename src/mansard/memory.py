@@ -15,14 +15,19 @@ def weight_bytes(model: ModelConfig, deployment: Deployment) -> int:
         return weights_of(model, deployment, "opaque").matrix_bytes(model.opaque_parameters, 1)
     plain = WEIGHT_FORMATS[model.dtype]
     layers = sum(count * _layer_bytes(layer, model, deployment) for layer, count in model.distinct_layers)
-    return layers + sum(plain.matrix_bytes(elements, 1) for elements in _outer_elements(model)) + _head_bytes(model, deployment)
+    return (
+        layers
+        + sum(plain.matrix_bytes(elements, 1) for elements in _outer_elements(model))
+        + _head_bytes(model, deployment)
+    )
 
 
 def cache_bytes(model: ModelConfig, deployment: Deployment, context: int) -> int:
     """Cache bytes of one sequence of `context` tokens: windowed and chunked layers keep no more than their window."""
     bits = cache_bits(model, deployment)
     return sum(
-        count * -(-layer.mixer.cache_elements_per_token * bits // 8)
+        count
+        * -(-layer.mixer.cache_elements_per_token * bits // 8)
         * cached_tokens_kept(context, layer.mixer.window, layer.mixer.chunk)
         for layer, count in model.distinct_layers
     )

@@ -11,7 +11,9 @@ from mansard.results import Phase
 _WARM_SHARE = 0.02
 
 
-def remarks(binding: Binding, workload: Workload, taken: tuple[Note, ...], phases: tuple[Phase, ...]) -> tuple[Note, ...]:
+def remarks(
+    binding: Binding, workload: Workload, taken: tuple[Note, ...], phases: tuple[Phase, ...]
+) -> tuple[Note, ...]:
     """All notes, in the order in which a reader would ask, each once."""
     found = [
         *taken,
@@ -35,7 +37,9 @@ def _workload(workload: Workload) -> Iterator[Note]:
         text = f"decode is the step in the middle of the output, attending to {workload.decode_context:,} tokens"
         yield Note(level="info", code="decode-step", text=text)
     if workload.output == 1:
-        yield Note(level="info", code="no-decode", text="one output token: it comes from prefill, there is no decode step")
+        yield Note(
+            level="info", code="no-decode", text="one output token: it comes from prefill, there is no decode step"
+        )
 
 
 def _dtypes(binding: Binding) -> Iterator[Note]:
@@ -64,7 +68,9 @@ def _choices(binding: Binding, phases: tuple[Phase, ...]) -> Iterator[Note]:
             if row.kind == "latent_attention":
                 how = row.name.removeprefix("attention_")
                 why = "fewer FLOPs for this step" if len(binding.plans) > 1 else "as asked"
-                yield Note(level="info", code="latent-attention", text=f"{phase.name}: latent attention is {how} ({why})")
+                yield Note(
+                    level="info", code="latent-attention", text=f"{phase.name}: latent attention is {how} ({why})"
+                )
 
 
 def _warm(phases: tuple[Phase, ...]) -> Iterator[Note]:

@@ -1,6 +1,7 @@
 """What an analysis found: frozen, in SI base units, with its notes and sources; turns itself into dicts and JSON."""
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass, fields, is_dataclass
 from typing import Any, NamedTuple, Protocol
 
@@ -146,7 +147,6 @@ class Answers(Protocol):
     def request(self, prefill: Phase, decode: Phase | None) -> Request: ...
     def memory(self) -> Memory: ...
     def saturation(self) -> Saturation: ...
-    def advice(self) -> tuple[Advice, ...]: ...
     def notes(self, phases: tuple[Phase, ...]) -> tuple[Note, ...]: ...
     def sources(self) -> tuple[Source, ...]: ...
     def model_facts(self) -> dict[str, Any]: ...
@@ -166,6 +166,7 @@ class Analysis:
     prefill: Phase
     decode: Phase | None
     answers: Answers
+    advisor: Callable[[Any], tuple[Advice, ...]]
 
     @property
     def phases(self) -> dict[str, Phase]:
@@ -189,7 +190,7 @@ class Analysis:
 
     @property
     def advice(self) -> tuple[Advice, ...]:
-        return self.answers.advice()
+        return self.advisor(self.answers)
 
     @property
     def notes(self) -> tuple[Note, ...]:
@@ -262,7 +263,12 @@ class OperatorAnalysis:
 
     def to_dict(self) -> dict[str, Any]:
         """The document of schema `mansard.operator/1`."""
-        return {"schema": "mansard.operator/1", "version": package_version(), **plain(self), "inputs": dict(self.inputs)}
+        return {
+            "schema": "mansard.operator/1",
+            "version": package_version(),
+            **plain(self),
+            "inputs": dict(self.inputs),
+        }
 
     def to_json(self, indent: int | None = 2) -> str:
         """The same as JSON text."""

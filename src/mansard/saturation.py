@@ -80,7 +80,10 @@ def _has_experts(plan: Plan) -> bool:
 def _per_sequence(plan: Plan, context: int | None) -> tuple[Fraction, int | float, int | float]:
     """(matrix seconds, matrix FLOPs, cache bytes) of one sequence's token; without its cache if context is None."""
     step = Step(batch=1, new=1, cached=(context or 1) - 1)
-    sums = [0 if context is None and basis.kind in ("pairs", "square", "reads") else step.value(basis) for basis in plan.bases]
+    sums = [
+        0 if context is None and basis.kind in ("pairs", "square", "reads") else step.value(basis)
+        for basis in plan.bases
+    ]
     matrix_s = sum((Fraction(_dot(form, sums)) / Fraction(rate) for rate, form in plan.matrix), Fraction(0))
     cache = 0 if context is None else _dot(plan.total[3], sums) + _dot(plan.total[4], sums)
     return matrix_s, _dot(plan.total[0], sums), cache

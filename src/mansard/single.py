@@ -175,7 +175,9 @@ def _activation(inputs: Inputs) -> Steps:
     gated = inputs.word("gated", "yes", ("yes", "no")) == "yes"
     dtype = inputs.dtype()
     flops = (ACTIVATION_FLOPS.get(kind, GELU_FLOPS) + gated) * tokens * width
-    return _vector("activation", _bytes((1 + gated) * tokens * width, dtype), flops, _bytes(tokens * width, dtype), dtype)
+    return _vector(
+        "activation", _bytes((1 + gated) * tokens * width, dtype), flops, _bytes(tokens * width, dtype), dtype
+    )
 
 
 def _rotary(inputs: Inputs) -> Steps:

@@ -17,8 +17,11 @@ def nullable_size(keys: Keys, name: str, *, default: int | None, minimum: int = 
     """A whole number; None where the key says null, the class default where it is absent."""
     if is_null(keys, name):
         return None
-    return keys.optional_size(name, minimum=minimum) if default is None else keys.size(
-        name, default=default, minimum=minimum)
+    return (
+        keys.optional_size(name, minimum=minimum)
+        if default is None
+        else keys.size(name, default=default, minimum=minimum)
+    )
 
 
 def layer_count(keys: Keys, *names: str, default: int) -> int:
@@ -32,24 +35,47 @@ def quiet_flag(keys: Keys, name: str, *, default: bool) -> bool:
 
 
 def head_attention(
-    keys: Keys, hidden_size: int, *, heads: int, kv_heads: int | None, head_dim: int | None = None,
-    bias: bool = False, o_bias: bool | None = None, rotary: float = 1.0,
+    keys: Keys,
+    hidden_size: int,
+    *,
+    heads: int,
+    kv_heads: int | None,
+    head_dim: int | None = None,
+    bias: bool = False,
+    o_bias: bool | None = None,
+    rotary: float = 1.0,
+    floored: bool = False,
 ) -> Attention:
     """Attention by heads with the class defaults given; null key/value heads mean as many as heads.
 
-    `head_dim` None: hidden_size over heads. `bias` is on q, k and v, and on the output unless `o_bias` says otherwise.
+    `head_dim` None: hidden_size over heads, which must divide it unless the class rounds down (`floored`). `bias` is on
+    q, k and v, and on the output unless `o_bias` says otherwise. `rotary` is the part of each head that is rotated.
     """
     num_heads = keys.size("num_attention_heads", default=heads)
     num_kv_heads = nullable_size(keys, "num_key_value_heads", default=kv_heads) or num_heads
-    keys.require(num_heads % num_kv_heads == 0, "num_key_value_heads",
-                 f"must divide num_attention_heads {num_heads}", num_kv_heads)
+    keys.require(
+        num_heads % num_kv_heads == 0,
+        "num_key_value_heads",
+        f"must divide num_attention_heads {num_heads}",
+        num_kv_heads,
+    )
     size = nullable_size(keys, "head_dim", default=head_dim)
     if size is None:
-        keys.require(hidden_size % num_heads == 0, "num_attention_heads",
-                     f"must divide hidden_size {hidden_size} where head_dim is absent", num_heads)
+        keys.require(
+            floored or hidden_size % num_heads == 0,
+            "num_attention_heads",
+            f"must divide hidden_size {hidden_size} where head_dim is absent",
+            num_heads,
+        )
         size = max(1, hidden_size // num_heads)
-    return Attention(heads=num_heads, kv_heads=num_kv_heads, head_dim=size, qkv_bias=bias,
-                     o_bias=bias if o_bias is None else o_bias, rotary_dim=int(size * rotary))
+    return Attention(
+        heads=num_heads,
+        kv_heads=num_kv_heads,
+        head_dim=size,
+        qkv_bias=bias,
+        o_bias=bias if o_bias is None else o_bias,
+        rotary_dim=int(size * rotary),
+    )
 
 
 def rotary_share(keys: Keys, *, default: float) -> float:
@@ -69,8 +95,10 @@ def head_norms(size: int, heads: int, kv_heads: int) -> tuple[Norm, Norm]:
 
 def whole_norms(attention: Attention) -> tuple[Norm, Norm]:
     """RMS norms over all heads at once: weights [heads · head_dim] and [kv_heads · head_dim]."""
-    return (Norm(kind="rms", size=attention.heads * attention.head_dim),
-            Norm(kind="rms", size=attention.kv_heads * attention.head_dim))
+    return (
+        Norm(kind="rms", size=attention.heads * attention.head_dim),
+        Norm(kind="rms", size=attention.kv_heads * attention.head_dim),
+    )
 
 
 def gated(width: int, *, bias: bool = False) -> FeedForward:
@@ -79,19 +107,35 @@ def gated(width: int, *, bias: bool = False) -> FeedForward:
 
 
 def routed(
-    keys: Keys, *, experts: int, top_k: int, expert: FeedForward, shared_width: int = 0, shared_gate: bool = False,
-    names: Sequence[str] = ("num_experts",), top_names: Sequence[str] = ("num_experts_per_tok",),
-    router_bias: bool = False, buffered: bool = False,
+    keys: Keys,
+    *,
+    experts: int | None,
+    top_k: int | None,
+    expert: FeedForward,
+    shared_width: int = 0,
+    shared_gate: bool = False,
+    shared_bias: bool = False,
+    names: Sequence[str] = ("num_experts",),
+    top_names: Sequence[str] = ("num_experts_per_tok",),
+    router_bias: bool = False,
+    buffered: bool = False,
 ) -> MixtureOfExperts:
-    """A mixture from its counts; `shared_width` is the width of all shared experts as one, `buffered` the correction."""
+    """A mixture from its counts; a count whose class default is None is required.
+
+    `shared_width` is the width of all shared experts as one; `buffered`: the router keeps a correction [num_experts].
+    """
     count = keys.size(*names, default=experts)
     chosen = keys.size(*top_names, default=top_k)
     stated = next((name for name in top_names if keys.has(name)), top_names[0])
     keys.require(chosen <= count, stated, f"must be at most the number of experts, {count}", chosen)
     return MixtureOfExperts(
-        num_experts=count, num_experts_per_tok=min(chosen, count), expert=expert,
-        shared=gated(shared_width) if shared_width else None, shared_gate=shared_gate and shared_width > 0,
-        router_bias=router_bias, correction_buffer=count if buffered else 0,
+        num_experts=count,
+        num_experts_per_tok=min(chosen, count),
+        expert=expert,
+        shared=gated(shared_width, bias=shared_bias) if shared_width else None,
+        shared_gate=shared_gate and shared_width > 0,
+        router_bias=router_bias,
+        correction_buffer=count if buffered else 0,
     )
 
 
@@ -104,21 +148,34 @@ def dense_first(keys: Keys, layers: int, *, name: str, default: int) -> Callable
     """Which layers are sparse where the first n are dense."""
     dense = keys.size(name, default=default, minimum=0)
     keys.require(dense <= layers, name, f"must be at most the number of layers, {layers}", dense)
+    if keys.has("moe_layer_freq"):
+        keys.require(
+            keys.size("moe_layer_freq") == 1,
+            "moe_layer_freq",
+            "must be 1",
+            keys.raw("moe_layer_freq"),
+            "the class knows no other value",
+        )
     return lambda index: index >= dense
 
 
-def stepped(keys: Keys, *, dense: Sequence[int] = ()) -> Callable[[int], bool]:
+def stepped(keys: Keys) -> Callable[[int], bool]:
     """Which layers are sparse by `decoder_sparse_step` (each n-th) and `mlp_only_layers` (these are dense)."""
     step = keys.size("decoder_sparse_step", default=1) if keys.has("decoder_sparse_step") else 1
-    only = frozenset(keys.sizes("mlp_only_layers", minimum=0)) if keys.has("mlp_only_layers") else frozenset(dense)
+    only = frozenset(keys.sizes("mlp_only_layers", minimum=0) if keys.has("mlp_only_layers") else ())
     return lambda index: index not in only and (index + 1) % step == 0
 
 
 def stack(
-    layers: int, mixer: Mixer | Callable[[int], Mixer], norms: tuple[Norm, ...], sparse_part: Part,
-    dense_part: Part | None = None, is_sparse: Callable[[int], bool] = lambda index: True,
+    layers: int,
+    mixer: Mixer | Callable[[int], Mixer],
+    norms: tuple[Norm, ...],
+    sparse_part: Part,
+    dense_part: Part | None = None,
+    is_sparse: Callable[[int], bool] = lambda index: True,
 ) -> tuple[Layer, ...]:
     """The layers: the mixer (the same, or by layer), the norms, and the sparse or the dense part."""
+
     def one(index: int) -> Layer:
         part = sparse_part if dense_part is None or is_sparse(index) else dense_part
         own = mixer(index) if callable(mixer) else mixer
@@ -128,7 +185,15 @@ def stack(
 
 
 def latent_attention(
-    keys: Keys, *, heads: int, q_rank: int | None, kv_rank: int, nope: int, rope: int, value: int, bias: bool = False,
+    keys: Keys,
+    *,
+    heads: int,
+    q_rank: int | None,
+    kv_rank: int,
+    nope: int,
+    rope: int,
+    value: int,
+    bias: bool = False,
 ) -> LatentAttention:
     """Latent attention from the usual keys with the class defaults given; a null q_lora_rank projects queries at once."""
     return LatentAttention(
@@ -155,3 +220,11 @@ def windowed_layers(keys: Keys, layers: int, *, otherwise: Callable[[int], bool]
         return tuple(otherwise(index) for index in range(layers))
     kinds = keys.texts("layer_types", length=layers, choices=("full_attention", "sliding_attention"))
     return tuple(kind == "sliding_attention" for kind in kinds)
+
+
+def sparse_layers(keys: Keys, layers: int, *, dense: int) -> Callable[[int], bool]:
+    """Which layers are sparse: from `mlp_layer_types`, else all but the first `dense`."""
+    if not keys.has("mlp_layer_types"):
+        return lambda index: index >= dense
+    kinds = keys.texts("mlp_layer_types", length=layers, choices=("dense", "sparse"))
+    return lambda index: kinds[index] == "sparse"

@@ -9,7 +9,15 @@ Sources: arXiv:2412.19437, arXiv:2405.04434; the class DeepseekV3ForCausalLM of 
 """
 
 from mansard.architectures._experts import (
-    dense_first, gated, latent_attention, layer_count, note_prediction_layers, quiet_flag, routed, shared_width, stack,
+    dense_first,
+    gated,
+    latent_attention,
+    layer_count,
+    note_prediction_layers,
+    quiet_flag,
+    routed,
+    shared_width,
+    stack,
 )
 from mansard.architectures._reading import decoder, rms_pair
 from mansard.inputs.keys import Keys
@@ -22,11 +30,26 @@ ARCHITECTURES = ("DeepseekV3ForCausalLM",)
 def read(keys: Keys) -> ModelConfig:
     """A DeepSeek-V3-class configuration."""
     hidden_size = keys.size("hidden_size", default=7168)
-    mixer = latent_attention(keys, heads=128, q_rank=1536, kv_rank=512, nope=128, rope=64, value=128,
-                             bias=quiet_flag(keys, "attention_bias", default=False))
+    mixer = latent_attention(
+        keys,
+        heads=128,
+        q_rank=1536,
+        kv_rank=512,
+        nope=128,
+        rope=64,
+        value=128,
+        bias=quiet_flag(keys, "attention_bias", default=False),
+    )
     width = keys.size("moe_intermediate_size", default=2048)
-    sparse = routed(keys, names=("n_routed_experts", "num_local_experts"), experts=256, top_k=8, buffered=True,
-                    expert=gated(width), shared_width=shared_width(keys, "n_shared_experts", width, default=1))
+    sparse = routed(
+        keys,
+        names=("n_routed_experts", "num_local_experts"),
+        experts=256,
+        top_k=8,
+        buffered=True,
+        expert=gated(width),
+        shared_width=shared_width(keys, "n_shared_experts", width, default=1),
+    )
     dense = gated(keys.size("intermediate_size", default=18432))
     count = layer_count(keys, default=61)
     is_sparse = dense_first(keys, count, name="first_k_dense_replace", default=3)

@@ -10,7 +10,14 @@ Sources: arXiv:2508.10925; the class GptOssForCausalLM of Hugging Face transform
 from dataclasses import replace
 
 from mansard.architectures._experts import (
-    gated, head_attention, layer_count, nullable_size, quiet_flag, routed, stack, windowed_layers,
+    gated,
+    head_attention,
+    layer_count,
+    nullable_size,
+    quiet_flag,
+    routed,
+    stack,
+    windowed_layers,
 )
 from mansard.architectures._reading import decoder, rms_pair
 from mansard.inputs.keys import Keys
@@ -23,14 +30,22 @@ ARCHITECTURES = ("GptOssForCausalLM",)
 def read(keys: Keys) -> ModelConfig:
     """A gpt-oss-class configuration."""
     hidden_size = keys.size("hidden_size", default=2880)
-    mixer = head_attention(keys, hidden_size, heads=64, kv_heads=8, head_dim=64,
-                           bias=quiet_flag(keys, "attention_bias", default=True))
+    mixer = head_attention(
+        keys, hidden_size, heads=64, kv_heads=8, head_dim=64, bias=quiet_flag(keys, "attention_bias", default=True)
+    )
     mixer = replace(mixer, sinks=True)
     window = nullable_size(keys, "sliding_window", default=128)
-    part = routed(keys, names=("num_local_experts", "num_experts"), experts=128, top_k=4, router_bias=True,
-                  expert=gated(keys.size("intermediate_size", default=2880), bias=True))
+    part = routed(
+        keys,
+        names=("num_local_experts", "num_experts"),
+        experts=128,
+        top_k=4,
+        router_bias=True,
+        expert=gated(keys.size("intermediate_size", default=2880), bias=True),
+    )
     count = layer_count(keys, default=36)
     local = windowed_layers(keys, count, otherwise=lambda index: index % 2 == 0)
-    layers = stack(count, lambda index: replace(mixer, window=window if local[index] else None),
-                   rms_pair(hidden_size), part)
+    layers = stack(
+        count, lambda index: replace(mixer, window=window if local[index] else None), rms_pair(hidden_size), part
+    )
     return decoder(keys, hidden_size, layers, vocab_size=201088, tied=False)

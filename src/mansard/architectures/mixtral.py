@@ -22,7 +22,12 @@ def read(keys: Keys) -> ModelConfig:
     hidden_size = keys.size("hidden_size", default=4096)
     mixer = head_attention(keys, hidden_size, heads=32, kv_heads=8)
     mixer = replace(mixer, window=nullable_size(keys, "sliding_window", default=None))
-    part = routed(keys, names=("num_local_experts", "num_experts"), experts=8, top_k=2,
-                  expert=gated(keys.size("intermediate_size", default=14336)))
+    part = routed(
+        keys,
+        names=("num_local_experts", "num_experts"),
+        experts=8,
+        top_k=2,
+        expert=gated(keys.size("intermediate_size", default=14336)),
+    )
     layers = stack(layer_count(keys, default=32), mixer, rms_pair(hidden_size), part)
     return decoder(keys, hidden_size, layers, vocab_size=32000, tied=False)

@@ -10,7 +10,15 @@ Sources: arXiv:2505.09388; the class Qwen3MoeForCausalLM of Hugging Face transfo
 from dataclasses import replace
 
 from mansard.architectures._experts import (
-    gated, head_attention, head_norms, layer_count, nullable_size, quiet_flag, routed, stack, stepped,
+    gated,
+    head_attention,
+    head_norms,
+    layer_count,
+    nullable_size,
+    quiet_flag,
+    routed,
+    stack,
+    stepped,
 )
 from mansard.architectures._reading import decoder, rms_pair
 from mansard.inputs.keys import Keys
@@ -23,15 +31,21 @@ ARCHITECTURES = ("Qwen3MoeForCausalLM",)
 def read(keys: Keys) -> ModelConfig:
     """A Qwen3-MoE-class configuration."""
     hidden_size = keys.size("hidden_size", default=2048)
-    mixer = head_attention(keys, hidden_size, heads=32, kv_heads=4,
-                           bias=quiet_flag(keys, "attention_bias", default=False))
+    mixer = head_attention(
+        keys, hidden_size, heads=32, kv_heads=4, bias=quiet_flag(keys, "attention_bias", default=False)
+    )
     window = None
     if quiet_flag(keys, "use_sliding_window", default=False):
         window = nullable_size(keys, "sliding_window", default=4096)
     q_norm, k_norm = head_norms(mixer.head_dim, mixer.heads, mixer.kv_heads)
     mixer = replace(mixer, window=window, q_norm=q_norm, k_norm=k_norm)
-    sparse = routed(keys, names=("num_experts", "num_local_experts"), experts=128, top_k=8,
-                    expert=gated(keys.size("moe_intermediate_size", default=768)))
+    sparse = routed(
+        keys,
+        names=("num_experts", "num_local_experts"),
+        experts=128,
+        top_k=8,
+        expert=gated(keys.size("moe_intermediate_size", default=768)),
+    )
     dense = gated(keys.size("intermediate_size", default=6144))
     layers = stack(layer_count(keys, default=24), mixer, rms_pair(hidden_size), sparse, dense, stepped(keys))
     return decoder(keys, hidden_size, layers, vocab_size=151936, tied=False)

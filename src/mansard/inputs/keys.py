@@ -30,7 +30,11 @@ class Keys:
     """
 
     def __init__(
-        self, document: Mapping[str, Any], source: str, prefix: str = "", faults: list[Fault] | None = None,
+        self,
+        document: Mapping[str, Any],
+        source: str,
+        prefix: str = "",
+        faults: list[Fault] | None = None,
         notes: list[Note] | None = None,
     ) -> None:
         self.document = document
@@ -83,15 +87,26 @@ class Keys:
         """A finite number between the bounds."""
         return self._read(names, default, minimum, lambda v: _finite(v, minimum, maximum))
 
-    def sizes(self, *names: str, default: Sequence[int] | None = None, length: int | None = None, minimum: int = 1,
-              maximum: int = WIDEST) -> tuple[int, ...]:
+    def sizes(
+        self,
+        *names: str,
+        default: Sequence[int] | None = None,
+        length: int | None = None,
+        minimum: int = 1,
+        maximum: int = WIDEST,
+    ) -> tuple[int, ...]:
         """A list of whole numbers; of exactly `length` where that is given."""
         fallback = (minimum,) * (length or 0)
         given = tuple(default) if default is not None else None
         return self._read(names, given, fallback, lambda v: _list(v, length, lambda e: _whole(e, minimum, maximum)))
 
-    def texts(self, *names: str, default: Sequence[str] | None = None, length: int | None = None,
-              choices: Sequence[str] | None = None) -> tuple[str, ...]:
+    def texts(
+        self,
+        *names: str,
+        default: Sequence[str] | None = None,
+        length: int | None = None,
+        choices: Sequence[str] | None = None,
+    ) -> tuple[str, ...]:
         """A list of strings, each one of the choices; of exactly `length` where that is given."""
         fallback = ((choices[0] if choices else ""),) * (length or 0)
         given = tuple(default) if default is not None else None
@@ -118,9 +133,7 @@ class Keys:
 
     def fault(self, key: str, problem: str, value: object = None, hint: str = "") -> None:
         """Adds a fault at a key, and goes on reading."""
-        self.faults.append(
-            Fault(problem=problem, where=self.source, key=self.prefix + key, value=value, hint=hint)
-        )
+        self.faults.append(Fault(problem=problem, where=self.source, key=self.prefix + key, value=value, hint=hint))
 
     def require(self, condition: bool, key: str, problem: str, value: object = None, hint: str = "") -> None:
         """Adds a fault unless the condition holds; silent if the value was already found faulty."""
@@ -137,8 +150,9 @@ class Keys:
         self.fault(key, problem, value, hint)
         raise InputError(self.faults)
 
-    def _read(self, names: Sequence[str], default: Value | None, harmless: Value,
-              check: Callable[[Any], Value]) -> Value:
+    def _read(
+        self, names: Sequence[str], default: Value | None, harmless: Value, check: Callable[[Any], Value]
+    ) -> Value:
         for name in names:
             value = self.document.get(name)
             if value is None:

@@ -92,7 +92,9 @@ def workload(
     )
     if not faults and given.cached >= given.prompt:
         hint = "the prompt's last token is always computed, to sample the first output token"
-        faults.append(Fault(problem=f"must be less than prompt, {given.prompt}", key="cached", value=given.cached, hint=hint))
+        faults.append(
+            Fault(problem=f"must be less than prompt, {given.prompt}", key="cached", value=given.cached, hint=hint)
+        )
     _raise(faults)
     taken = [
         Note(level="info", code="default-workload", text=f"{name} was not given: {default} is taken")

@@ -77,9 +77,9 @@ class Op:
 
     def cost(self, step: Step) -> Cost:
         """The cost of all `count` of it in a step."""
-        return Cost(*(sum((term.coefficient * step.value(term.basis) for term in form), 0) for form in self.forms)).times(
-            self.count
-        )
+        return Cost(
+            *(sum((term.coefficient * step.value(term.basis) for term in form), 0) for form in self.forms)
+        ).times(self.count)
 
     def times(self, count: int) -> "Op":
         """The same operator, `count` times as often."""

@@ -61,7 +61,10 @@ def residual(hidden_size: int, setting: Setting) -> Op:
 def rotary(mixer: Attention | LatentAttention, setting: Setting) -> Op:
     """Rotary positions on the rotated part of every query and key head. Source: RoFormer, arXiv:2104.09864."""
     if isinstance(mixer, Attention):
-        rotated, width = (mixer.heads + mixer.kv_heads) * mixer.rotary_dim, (mixer.heads + mixer.kv_heads) * mixer.head_dim
+        rotated, width = (
+            (mixer.heads + mixer.kv_heads) * mixer.rotary_dim,
+            (mixer.heads + mixer.kv_heads) * mixer.head_dim,
+        )
     else:  # one rotary key for all heads
         rotated = width = (mixer.heads + 1) * mixer.qk_rope_head_dim
     vectors = {"full": 0, "usual": 2, "none": 2}[setting.fusion]
@@ -101,7 +104,11 @@ def routing(part: MixtureOfExperts, hidden_size: int, setting: Setting) -> Op:
         kind="elementwise",
         group="experts",
         dtype=setting.activation_dtype,
-        symbols=(("E", part.num_experts, "experts"), ("k", chosen, "experts per token"), ("h", hidden_size, "hidden size")),
+        symbols=(
+            ("E", part.num_experts, "experts"),
+            ("k", chosen, "experts per token"),
+            ("h", hidden_size, "hidden size"),
+        ),
         vector_flops=form(3 * part.num_experts + 2 * chosen * hidden_size, TOKENS, "(3·E + 2·k·h)"),
         activation_bytes=form(setting.activation_bytes(moved), TOKENS, "(E + (k + 1)·h)·a"),
     )

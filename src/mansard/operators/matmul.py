@@ -9,7 +9,13 @@ from mansard.precision import WeightFormat, arithmetic_dtype
 
 
 def linear(
-    name: str, matrices: Sequence[Matrix], weights: WeightFormat, setting: Setting, *, group: str, basis: Basis = TOKENS,
+    name: str,
+    matrices: Sequence[Matrix],
+    weights: WeightFormat,
+    setting: Setting,
+    *,
+    group: str,
+    basis: Basis = TOKENS,
 ) -> Op:
     """One or more products [T, K]·[K, N] of the same input, done as one: q, k and v, or gate and up.
 
@@ -29,13 +35,21 @@ def linear(
         symbols=_symbols(matrices, weights),
         flops=form(2 * elements, basis, f"2·{_shapes(matrices)}"),
         vector_flops=form(bias, basis, "N"),
-        weight_bytes=form(stored + setting.vector_bytes(bias), ONE, f"{_shapes(matrices)}·w" + (" + N·a" if bias else "")),
+        weight_bytes=form(
+            stored + setting.vector_bytes(bias), ONE, f"{_shapes(matrices)}·w" + (" + N·a" if bias else "")
+        ),
         activation_bytes=form(setting.activation_bytes(moved), basis, "(K + N)·a"),
     )
 
 
 def expert_linear(
-    name: str, matrices: Sequence[Matrix], weights: WeightFormat, setting: Setting, *, num_experts: int, per_token: int,
+    name: str,
+    matrices: Sequence[Matrix],
+    weights: WeightFormat,
+    setting: Setting,
+    *,
+    num_experts: int,
+    per_token: int,
 ) -> Op:
     """The same products, each token's with the k experts that it is sent to; one expert's matrices are given.
 

@@ -1,0 +1,38 @@
+"""The Granite MoE family: Llama's attention, every layer sparse, no shared expert.
+
+Experts have intermediate_size. The multipliers of embedding, residual, attention and logits have no parameters.
+
+Sources: the class GraniteMoeForCausalLM of Hugging Face transformers.
+"""
+
+from mansard.architectures._experts import (
+    gated,
+    head_attention,
+    layer_count,
+    quiet_flag,
+    routed,
+    stack,
+)
+from mansard.architectures._reading import decoder, rms_pair
+from mansard.inputs.keys import Keys
+from mansard.inputs.model import ModelConfig
+
+MODEL_TYPES = ("granitemoe",)
+ARCHITECTURES = ("GraniteMoeForCausalLM",)
+
+
+def read(keys: Keys) -> ModelConfig:
+    """A GraniteMoe-class configuration."""
+    hidden_size = keys.size("hidden_size", default=4096)
+    mixer = head_attention(
+        keys, hidden_size, heads=32, kv_heads=None, bias=quiet_flag(keys, "attention_bias", default=False)
+    )
+    part = routed(
+        keys,
+        names=("num_local_experts", "num_experts"),
+        experts=8,
+        top_k=2,
+        expert=gated(keys.size("intermediate_size", default=11008)),
+    )
+    layers = stack(layer_count(keys, default=32), mixer, rms_pair(hidden_size), part)
+    return decoder(keys, hidden_size, layers, vocab_size=32000, tied=False)

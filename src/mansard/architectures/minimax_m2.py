@@ -1,0 +1,46 @@
+"""The MiniMax-M2 family: grouped-query attention with partial rotary positions, 256 small experts, none shared.
+
+RMS norms over all heads of queries and of keys at once. Every layer is sparse; the router's correction
+[num_local_experts] is a buffer. `rotary_dim` of each head's elements are rotated. The extra prediction layers of the
+checkpoints are noted and not counted.
+
+Sources: the class MiniMaxM2ForCausalLM of Hugging Face transformers; the model card of MiniMaxAI/MiniMax-M2.
+"""
+
+from dataclasses import replace
+
+from mansard.architectures._experts import (
+    gated,
+    head_attention,
+    layer_count,
+    note_prediction_layers,
+    routed,
+    stack,
+    whole_norms,
+)
+from mansard.architectures._reading import decoder, rms_pair
+from mansard.inputs.keys import Keys
+from mansard.inputs.model import ModelConfig
+
+MODEL_TYPES = ("minimax_m2",)
+ARCHITECTURES = ("MiniMaxM2ForCausalLM",)
+
+
+def read(keys: Keys) -> ModelConfig:
+    """A MiniMaxM2-class configuration."""
+    hidden_size = keys.size("hidden_size", default=3072)
+    mixer = head_attention(keys, hidden_size, heads=48, kv_heads=8, head_dim=128)
+    q_norm, k_norm = whole_norms(mixer)
+    rotary_dim = keys.optional_size("rotary_dim") or mixer.head_dim
+    mixer = replace(mixer, q_norm=q_norm, k_norm=k_norm, rotary_dim=min(rotary_dim, mixer.head_dim))
+    part = routed(
+        keys,
+        names=("num_local_experts", "num_experts"),
+        experts=256,
+        top_k=8,
+        buffered=True,
+        expert=gated(keys.size("intermediate_size", default=1536)),
+    )
+    note_prediction_layers(keys)
+    layers = stack(layer_count(keys, default=62), mixer, rms_pair(hidden_size), part)
+    return decoder(keys, hidden_size, layers, vocab_size=200064, tied=False)

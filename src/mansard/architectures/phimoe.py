@@ -1,0 +1,52 @@
+"""The Phi-3.5-MoE family: Mixtral's mixture in a decoder with layer norms (weight and bias) in place of RMS norms.
+
+Biases on the four projections with `attention_bias`, on the head with `lm_head_bias`. 2 of 16 experts by a router
+[hidden_size, num_local_experts] without bias. A window on every layer only if the config says so.
+
+Sources: arXiv:2404.14219; the class PhimoeForCausalLM of Hugging Face transformers.
+"""
+
+from dataclasses import replace
+
+from mansard.architectures._experts import (
+    gated,
+    head_attention,
+    layer_count,
+    nullable_size,
+    quiet_flag,
+    routed,
+    stack,
+)
+from mansard.architectures._reading import decoder, rms_pair
+from mansard.inputs.keys import Keys
+from mansard.inputs.model import ModelConfig, Norm
+
+MODEL_TYPES = ("phimoe",)
+ARCHITECTURES = ("PhimoeForCausalLM",)
+
+
+def read(keys: Keys) -> ModelConfig:
+    """A Phimoe-class configuration."""
+    hidden_size = keys.size("hidden_size", default=4096)
+    mixer = head_attention(
+        keys, hidden_size, heads=32, kv_heads=8, bias=quiet_flag(keys, "attention_bias", default=False)
+    )
+    mixer = replace(mixer, window=nullable_size(keys, "sliding_window", default=None))
+    part = routed(
+        keys,
+        names=("num_local_experts", "num_experts"),
+        experts=16,
+        top_k=2,
+        expert=gated(keys.size("intermediate_size", default=6400)),
+    )
+    norm = Norm(kind="layer", size=hidden_size)
+    layers = stack(layer_count(keys, default=32), mixer, (norm, norm), part)
+    return decoder(
+        keys,
+        hidden_size,
+        layers,
+        vocab_size=32064,
+        tied=False,
+        final_norm=norm,
+        head_bias=quiet_flag(keys, "lm_head_bias", default=False),
+    )

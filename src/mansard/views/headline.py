@@ -1,0 +1,65 @@
+"""The first line of an answer: what a person wants to know."""
+
+from mansard.results import Analysis, Memory, Phase
+from mansard.views.wording import bytes_both, counted, duration, percent, rate, scaled
+
+
+def headline(found: Analysis) -> str:
+    """Fit first where it fails, then decode, then prefill.
+
+    "llama-3.1-8b on H100 SXM (bf16): decode is memory-bound, at best 4.64 ms a token (215 tokens/s); prefill is
+    compute-bound, 129.8 ms to the first token."
+    """
+    subject = f"{found.model.name} on {found.device.title} ({_dtypes(found)})"
+    memory = found.memory
+    parts = [_decode(found.decode, found.workload.batch)] if found.decode else []
+    parts.append(_prefill(found.prefill, found.workload.batch))
+    times = "; ".join(parts) + "."
+    if memory.fits is False:
+        return f"{subject} {misfit(memory)}. If it did: {times}"
+    return f"{subject}: {times}"
+
+
+def misfit(memory: Memory) -> str:
+    """ "does not fit in 80 GB: needs 153.5 GB (143.0 GiB)"."""
+    room = memory.device_label or scaled(memory.device_bytes, "B")
+    return f"does not fit in {room}: needs {bytes_both(memory.total_bytes)}"
+
+
+def _dtypes(found: Analysis) -> str:
+    dtype = (found.decode or found.prefill).dtype
+    weights = found.deployment.weights
+    return f"{weights} weights, {dtype}" if weights and weights != dtype else dtype
+
+
+def _decode(phase: Phase, batch: int) -> str:
+    if batch == 1:
+        what = f"{duration(phase.best_s)} a token ({rate(1 / phase.best_s, 'tokens')})"
+    else:
+        both = (
+            f"{rate(batch / phase.best_s, 'tokens')} for {batch:,} sequences, {rate(1 / phase.best_s, 'tokens')} each"
+        )
+        what = f"{duration(phase.best_s)} a step ({both})"
+    return f"decode is {phase.bound}-bound, at best {what}"
+
+
+def _prefill(phase: Phase, batch: int) -> str:
+    whose = "first token" if batch == 1 else "first tokens"
+    return f"prefill is {phase.bound}-bound, {duration(phase.best_s)} to the {whose}"
+
+
+def idle(phase: Phase) -> str:
+    """ "the matrix units idle for 99 % of the step"."""
+    if phase.bound == "memory":
+        return f"the matrix units idle for {percent(1 - phase.mfu)} of it"
+    return f"the memory idles for {percent(1 - phase.mbu)} of it"
+
+
+def workload(found: Analysis) -> str:
+    """The question in a line: batch, prompt, output and what of it is cached."""
+    work = found.workload
+    cached = f" ({work.cached:,} of them cached)" if work.cached else ""
+    return (
+        f"{counted(work.batch, 'sequence')}, {counted(work.prompt, 'prompt token')}{cached}, "
+        f"{counted(work.output, 'output token')}"
+    )

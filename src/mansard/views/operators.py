@@ -1,0 +1,92 @@
+"""One operator alone, and a request from given numbers, as reports."""
+
+from mansard.algebra import RequestTimes
+from mansard.results import OperatorAnalysis
+from mansard.views.report import Block, Column, Report, Table, Text, facts
+from mansard.views.tables import UNCALIBRATED, notes_block
+from mansard.views.wording import NONE, counted, duration, figure, number, rate, scaled
+
+
+def operator_report(found: OperatorAnalysis, *, quiet: bool = False) -> Report:
+    """The table load, work and store of each step, totals, intensity, ridge and verdict; then what stands beside it."""
+    blocks: list[Block] = [_inputs(found), *_one(found)]
+    for other in found.beside:
+        blocks.append(Text(title=f"Beside it: {verdict(other)}", lines=()))
+        blocks += [_inputs(other), *_one(other)]
+    blocks.append(Text(title="", lines=(UNCALIBRATED,)))
+    if not quiet:
+        notes = dict.fromkeys([*found.notes, *(note for other in found.beside for note in other.notes)])
+        blocks += notes_block(tuple(notes))
+    return Report(headline=verdict(found), blocks=tuple(blocks))
+
+
+def verdict(found: OperatorAnalysis) -> str:
+    """What binds and the best time, in a line."""
+    reason = ""
+    if found.intensity is not None:
+        side = "below" if found.intensity < found.ridge_point else "at or above"
+        reason = f": {figure2(found.intensity)} FLOP/byte, {side} the ridge point of {figure(found.ridge_point)}"
+    best = duration(found.best_s)
+    return f"{found.name} on {found.device} ({found.dtype}) is {found.bound}-bound{reason}; at best {best}."
+
+
+def figure2(value: float) -> str:
+    """An intensity with at least two decimals up to 1000, so that it can be compared with a textbook's."""
+    return f"{value:.2f}" if 1 <= value < 1000 else figure(value)
+
+
+def _inputs(found: OperatorAnalysis) -> Text:
+    given = ", ".join(f"{name} = {value if isinstance(value, str) else number(value)}" for name, value in found.inputs)
+    return Text(title="", lines=(f"with {given}",) if given else ())
+
+
+def _one(found: OperatorAnalysis) -> list[Block]:
+    rows = [
+        (step.name, number(step.loads_bytes), number(step.flops), number(step.stores_bytes)) for step in found.steps
+    ]
+    loads, stores = sum(s.loads_bytes for s in found.steps), sum(s.stores_bytes for s in found.steps)
+    rows.append(("total", number(loads), number(sum(step.flops for step in found.steps)), number(stores)))
+    columns = (Column("step"), *(Column(name, right=True) for name in ("load [bytes]", "work [FLOP]", "store [bytes]")))
+    intensity = NONE if found.intensity is None else f"{figure2(found.intensity)} FLOP/byte"
+    pairs = [
+        ("work", scaled(found.flops, "FLOP")),
+        ("bytes moved", scaled(found.bytes, "B")),
+        ("intensity", intensity),
+        ("ridge point", f"{figure(found.ridge_point)} FLOP/byte"),
+        ("memory clock", duration(found.memory_s)),
+        ("compute clock", duration(found.compute_s)),
+        ("bound", found.bound),
+        ("best", duration(found.best_s)),
+    ]
+    return [Table(title="", columns=columns, rows=tuple(rows)), facts("", pairs)]
+
+
+def request_report(times: RequestTimes, output: int, prompt: int | None) -> Report:
+    """The arithmetic of a request, each line with its definition."""
+    gaps = output - 1
+    first = f"{counted(output, 'token')} in {duration(times.e2e_s)}"
+    if times.steady_tokens_per_s is not None:
+        steady = rate(times.steady_tokens_per_s, "tokens")
+        first += f": {steady} while it streams, {rate(times.request_tokens_per_s, 'tokens')} over the whole request"
+    total = f"{number_s(times.ttft_s)} + {gaps:,} · {number_s(times.itl_s)}"
+    rows = [
+        ("TTFT", duration(times.ttft_s), "time from the request to its first token: queue and prefill (given)"),
+        ("ITL", duration(times.itl_s), "gap between one token and the next (given)"),
+        ("end to end", duration(times.e2e_s), f"T = TTFT + (n − 1) · ITL = {total}, with n = {output:,} output tokens"),
+        ("TPOT", duration(times.tpot_s), "time per output token after the first: (T − TTFT) / (n − 1)"),
+        ("steady rate", rate(times.steady_tokens_per_s, "tokens"), "per user while it streams: 1 / ITL"),
+        ("request rate", rate(times.request_tokens_per_s, "tokens"), f"output tokens per user over the request: n / T = {output:,} / {number_s(times.e2e_s)}"),
+    ]  # fmt: skip
+    if prompt is not None:
+        read, both = prompt / times.ttft_s if times.ttft_s else None, (prompt + output) / times.e2e_s
+        rows.append(
+            ("prompt rate", rate(read, "tokens"), f"prompt tokens over TTFT: {prompt:,} / {number_s(times.ttft_s)}")
+        )
+        rows.append(("all tokens", rate(both, "tokens"), "prompt and output tokens over T"))
+    columns = (Column("what"), Column("value", right=True), Column("definition"))
+    return Report(headline=f"{first}.", blocks=(Table(title="", columns=columns, rows=tuple(rows)),))
+
+
+def number_s(seconds: float) -> str:
+    """Seconds as they were given, in seconds."""
+    return f"{seconds:.6g} s"

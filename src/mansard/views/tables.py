@@ -1,0 +1,237 @@
+"""An analysis as a report: first line, memory, phases, operators, request, saturation, advice, notes."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from mansard.inputs.notes import Note
+from mansard.results import Advice, Analysis, Memory, OperatorResult, Phase, Request, Saturation, Times
+from mansard.views.headline import headline, idle, workload
+from mansard.views.report import Block, Column, Report, Table, Text, facts
+from mansard.views.wording import NONE, bytes_both, duration, figure, gain, number, percent, rate, scaled
+
+TOP_OPERATORS = 6
+TOP_ADVICE = 3
+UNCALIBRATED = "expected: not calibrated yet; every time here is a bound that no engine can beat"
+
+
+def analysis_report(found: Analysis, *, quiet: bool = False) -> Report:
+    """The whole answer; `quiet` leaves the notes out."""
+    phases = found.phases
+    blocks: list[Block] = [
+        memory_table(found.memory, found.model.parameters),
+        phase_table(phases, workload(found)),
+        *(operator_table(phase) for phase in phases.values()),
+        request_table(found.request, found.workload.output),
+        Text(title="Saturation", lines=(saturation_line(found.saturation, bool(found.model.layers)),)),
+        advice_table(best_advice(found.advice), "What would help most (mansard advise: all of it)"),
+        Text(title="", lines=(UNCALIBRATED,)),
+    ]
+    if not quiet:
+        blocks += notes_block(found.notes)
+    return Report(headline=headline(found), blocks=tuple(blocks))
+
+
+def memory_table(memory: Memory, parameters: int) -> Table:
+    """What fills the device and what still would fit; before any time."""
+    sequences = f"{number(memory.tokens_per_sequence)} tokens a sequence at the end"
+    rows = [
+        ("weights", bytes_both(memory.weights_bytes), f"{number(parameters)} parameters"),
+        ("cache", bytes_both(memory.cache_bytes), f"{sequences}, {bytes_both(memory.cache_bytes_per_sequence)} each"),
+        ("activations", bytes_both(memory.activations_bytes), "at the widest point, and the logits"),
+    ]
+    if memory.state_bytes:
+        rows.append(("state", bytes_both(memory.state_bytes), ""))
+    if memory.reserve_bytes:
+        rows.append(("reserve", bytes_both(memory.reserve_bytes), "kept by the engine"))
+    rows.append(("total", bytes_both(memory.total_bytes), _fit(memory)))
+    if memory.device_bytes is None:
+        rows.append(("device", NONE, "its memory is not known"))
+    else:
+        label = f"sold as {memory.device_label}" if memory.device_label else ""
+        rows.append(("device", bytes_both(memory.device_bytes), label))
+        rows.append(("largest batch", _most(memory.max_batch, "none"), f"at {sequences.removesuffix(' at the end')}"))
+        rows.append(("longest context", _most(memory.max_context_tokens, "none"), "tokens, at this batch"))
+    return Table(title="Memory", columns=(Column(""), Column("", right=True), Column("")), rows=tuple(rows))
+
+
+def _fit(memory: Memory) -> str:
+    if memory.fits is None or memory.device_bytes is None:
+        return "whether it fits is not known"
+    if memory.fits:
+        return f"fits: {percent(memory.total_bytes / memory.device_bytes)} of the device"
+    return f"does not fit: {figure(memory.total_bytes / memory.device_bytes)} times what the device has"
+
+
+def _most(count: int | None, none: str) -> str:
+    if count is None:
+        return "no limit"
+    return number(count) if count else none
+
+
+def phase_table(phases: dict[str, Phase], asked: str) -> Table:
+    """A column for each phase: work, bytes, intensity beside the ridge, clocks, the best time and what binds."""
+    found = list(phases.values())
+
+    def row(name: str, cells: Iterable[str]) -> tuple[str, ...]:
+        return (name, *cells)
+
+    rows = [
+        row("new tokens", (number(p.tokens) for p in found)),
+        row("attending to", (f"{number(p.context_tokens)} tokens" for p in found)),
+        row("matrix work", (scaled(p.flops, "FLOP") for p in found)),
+        row("vector work", (scaled(p.vector_flops, "FLOP") for p in found)),
+        row("bytes moved", (scaled(p.bytes.total, "B") for p in found)),
+        row("  weights", (scaled(p.bytes.weights, "B") for p in found)),
+        row("  cache read", (scaled(p.bytes.cache_read, "B") for p in found)),
+        row("  cache written", (scaled(p.bytes.cache_write, "B") for p in found)),
+        row("  activations", (scaled(p.bytes.activations, "B") for p in found)),
+        row("intensity", (f"{figure(p.intensity)} FLOP/B" for p in found)),
+        row("ridge point", (f"{figure(p.ridge_point)} FLOP/B" for p in found)),
+        row("memory clock", (duration(p.clocks.memory_s) for p in found)),
+        row("compute clock", (duration(p.clocks.compute_s) for p in found)),
+        row("bound", (p.bound for p in found)),
+        row("best (step bound)", (duration(p.best_s) for p in found)),
+        row("one operator at a time", (duration(p.operator_bound_s) for p in found)),
+        row("in it", (idle(p).removesuffix(" of it") for p in found)),
+    ]
+    columns = (Column("phase"), *(Column(name, right=True) for name in phases))
+    return Table(title=f"Phases: {asked}", columns=columns, rows=tuple(rows))
+
+
+def operator_table(phase: Phase, top: int | None = TOP_OPERATORS) -> Table:
+    """The operators of a step by their share of the operator bound, the largest first; the rest in one row."""
+    ranked = sorted(phase.operators, key=lambda one: -one.share)
+    shown, rest = (ranked, []) if top is None or len(ranked) <= top + 1 else (ranked[:top], ranked[top:])
+    rows = [_operator(one) for one in shown]
+    if rest:
+        work, moved = sum(one.flops for one in rest), sum(one.bytes for one in rest)
+        intensity = figure(work / moved) if moved else NONE
+        share, best_s = sum(one.share for one in rest), sum(one.best_s for one in rest)
+        many = str(sum(one.count for one in rest))
+        name = f"{len(rest)} others"
+        rows.append(
+            (name, many, scaled(work, "FLOP"), scaled(moved, "B"), intensity, NONE, duration(best_s), percent(share))
+        )
+    columns = (
+        Column("operator"), Column("count", right=True), Column("work", right=True), Column("bytes", right=True),
+        Column("FLOP/B", right=True), Column("bound"), Column("best", right=True), Column("share", right=True),
+    )  # fmt: skip
+    return Table(title=f"Operators of {phase.name}, by share of the time", columns=columns, rows=tuple(rows))
+
+
+def _operator(one: OperatorResult) -> tuple[str, ...]:
+    intensity = NONE if one.intensity is None else figure(one.intensity)
+    work = scaled(one.flops or one.vector_flops, "FLOP")
+    best = duration(one.best_s)
+    return (one.name, number(one.count), work, scaled(one.bytes, "B"), intensity, one.bound, best, percent(one.share))
+
+
+def request_table(request: Request, output: int) -> Table:
+    """Times of one request and rates, each with whose it is."""
+
+    def of(times: Times) -> float | None:
+        return times.best
+
+    rows = [("TTFT", duration(of(request.ttft_s)), "time to the first token: the prefill")]
+    if request.itl_s.best is not None:
+        ends = f"{duration(of(request.itl_first_s))} at first, {duration(of(request.itl_last_s))} at last"
+        rows.append(("ITL, mean", duration(of(request.itl_s)), f"gap between tokens; {ends}"))
+    rows.append(("end to end", duration(of(request.e2e_s)), f"TTFT and {number(output - 1)} gaps"))
+    rows += [
+        ("decode rate", rate(of(request.decode_tokens_per_s_per_user), "tokens"), "per user, once it streams: 1 / ITL"),
+        (
+            "request rate",
+            rate(of(request.output_tokens_per_s_per_user), "tokens"),
+            "output tokens per user, over the request",
+        ),
+        (
+            "device output",
+            rate(of(request.output_tokens_per_s_per_device), "tokens"),
+            "output tokens per device, all users",
+        ),
+        ("requests", rate(of(request.requests_per_s_per_device), "requests"), "per device"),
+    ]
+    columns = (Column(""), Column("", right=True), Column(""))
+    return Table(title="Request, at best", columns=columns, rows=tuple(rows))
+
+
+def saturation_line(found: Saturation, has_cache: bool = True) -> str:
+    """The batch that saturates, or never and why, and what the linear layers alone would need."""
+    reason = found.reason[0].upper() + found.reason[1:]
+    alone = found.batch_weights_alone
+    if has_cache and found.context_tokens is not None and alone is not None:
+        return f"{reason}. The weights alone, without a cache, would need {number(alone)}."
+    return f"{reason}."
+
+
+def best_advice(advice: Sequence[Advice], top: int = TOP_ADVICE) -> tuple[Advice, ...]:
+    """The changes that gain most, in decode before prefill where there is one, each change once."""
+    phases = {one.phase for one in advice}
+    main = "decode" if "decode" in phases else next(iter(phases), "")
+    return tuple(one for one in advice if one.phase == main and one.speedup_best >= 1.005)[:top]
+
+
+def advice_table(advice: Sequence[Advice], title: str) -> Block:
+    """Changes with their gain in the bound, what binds afterwards, and why."""
+    if not advice:
+        return Text(title=title, lines=("nothing that was tried gains anything",))
+    rows = tuple(
+        (one.change, one.phase, gain(one.speedup_best), duration(one.best_s_after), _after(one), one.why)
+        for one in advice
+    )
+    columns = (
+        Column("change"), Column("phase"), Column("gain", right=True), Column("best after", right=True),
+        Column("bound after"), Column("why"),
+    )  # fmt: skip
+    return Table(title=title, columns=columns, rows=rows)
+
+
+def _after(one: Advice) -> str:
+    return f"{one.bound_after} (does not fit)" if one.fits_after is False else one.bound_after
+
+
+def notes_block(notes: Sequence[Note]) -> list[Block]:
+    """Every default, fallback and doubt, a line each; no block if there is none."""
+    if not notes:
+        return []
+    lines = tuple(f"- {'warning: ' if note.level == 'warning' else ''}{note.text}" for note in notes)
+    return [Text(title="Notes", lines=lines)]
+
+
+def operator_rows(found: Analysis) -> list[dict[str, Any]]:
+    """Every operator of every phase as a flat row of raw numbers."""
+    return [{"phase": name, **one.to_dict()} for name, phase in found.phases.items() for one in phase.operators]
+
+
+def advise_report(advice: Sequence[Advice], subject: str) -> Report:
+    """All changes, those of each phase apart, with those that gain nothing at the end."""
+    best = max(advice, key=lambda one: one.speedup_best, default=None)
+    if best is None or best.speedup_best < 1.005:
+        first = f"{subject}: nothing that was tried makes a step faster."
+    else:
+        first = f"{subject}: most is gained by {best.change}: {best.phase} {gain(best.speedup_best)} as fast."
+    blocks = tuple(
+        advice_table([one for one in advice if one.phase == phase], phase.capitalize())
+        for phase in sorted({one.phase for one in advice})
+    )
+    return Report(headline=first, blocks=blocks)
+
+
+def facts_of_saturation(found: Saturation, subject: str) -> Report:
+    """The answer of `saturate`."""
+    reached = "never" if found.batch is None else f"a batch of {number(found.batch)}"
+    plateau = NONE if found.plateau_intensity is None else f"{figure(found.plateau_intensity)} FLOP/byte"
+    pairs = [
+        ("saturates at", reached),
+        (
+            "context",
+            "weights alone, no cache" if found.context_tokens is None else f"{number(found.context_tokens)} tokens",
+        ),
+        ("intensity tends to", plateau),
+        ("ridge point", f"{figure(found.ridge_point)} FLOP/byte"),
+        (
+            "weights alone",
+            "never" if found.batch_weights_alone is None else f"a batch of {number(found.batch_weights_alone)}",
+        ),
+    ]
+    return Report(headline=f"{subject}: {found.reason}.", blocks=(facts("", pairs),))
