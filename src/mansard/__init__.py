@@ -40,7 +40,7 @@ _HOMES = {
     "UnavailableError": "errors",
 }
 
-__all__ = ["__version__", *_HOMES]
+__all__ = ["__version__", *_HOMES]  # noqa: PLE0604  # every key is a name
 
 
 def __getattr__(name: str) -> Any:

@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
-
 from mansard.inputs.device import Device, Fact
 from mansard.inputs.device_file import device_names, load_device
 from mansard.inputs.model import ModelConfig
@@ -174,9 +173,9 @@ def _workloads(where: Scenario) -> Iterator[Change]:
     context = work.decode_context
     if not where.binding.model.layers:
         return
-    for name, factor in (("half the context", 0.5), ("twice the context", 2.0)):
-        length = max(1, int(context * factor))
-        prompt = max(work.cached + 1, int(work.prompt * factor))
+    for name, ratio in (("half the context", 0.5), ("twice the context", 2.0)):
+        length = max(1, int(context * ratio))
+        prompt = max(work.cached + 1, int(work.prompt * ratio))
         other = replace(where, workload=replace(work, context=length, prompt=prompt))
         # Twice the prompt is twice the work asked for: prefill is judged per prompt token.
         yield Change(
@@ -184,7 +183,7 @@ def _workloads(where: Scenario) -> Iterator[Change]:
             other,
             (prompt / work.prompt, 1),
             "both",
-            "less to attend to" if factor < 1 else "more to attend to, and to prefill",
+            "less to attend to" if ratio < 1 else "more to attend to, and to prefill",
         )
     if work.cached == 0 and work.prompt > 1:
         half = replace(where, workload=replace(work, cached=work.prompt // 2))

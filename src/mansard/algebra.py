@@ -77,7 +77,7 @@ def ridge_point(peak_flops: Numeric, bandwidth: Numeric) -> Numeric:
 
 
 def bound(peak_flops: Numeric, bandwidth: Numeric, intensity: Numeric) -> Any:
-    """ "bandwidth" where the intensity lies below the ridge point, else "compute"; an array of them for arrays.
+    """Which clock binds: "bandwidth" below the ridge point, else "compute"; an array of them for arrays.
 
     Raises:
         ValueError: if bandwidth is not positive.

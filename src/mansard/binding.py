@@ -2,6 +2,7 @@
 
 from collections import OrderedDict
 from dataclasses import dataclass
+from functools import reduce
 
 from mansard import memory
 from mansard.algebra import Numeric
@@ -160,14 +161,7 @@ def grid_of(binding: Binding, name: str, step: Step) -> Grid:
     """The totals of steps whose sizes are float64 arrays that broadcast; the same formulas as for one step."""
     import numpy as np
 
-    found: tuple[Cost, StepClocks] | None = None
-    for plan in binding.plans:
-        sums = plan.sums(step)
-        cost = total_cost(plan, sums)
-        times = clocks(plan, sums, cost)
-        found = (cost, times) if found is None else _fewer(found, (cost, times))
-    assert found is not None  # noqa: S101  # a binding has at least one plan
-    cost, times = found
+    cost, times = reduce(_fewer, (_totals(plan, step) for plan in binding.plans))
     compute_s = np.maximum(times.matrix_s, times.vector_s)
     return Grid(
         phase=name,
@@ -178,6 +172,12 @@ def grid_of(binding: Binding, name: str, step: Step) -> Grid:
         best_s=np.maximum(times.memory_s, compute_s),
         memory_bound=times.memory_s > compute_s,
     )
+
+
+def _totals(plan: Plan, step: Step) -> tuple[Cost, StepClocks]:
+    sums = plan.sums(step)
+    cost = total_cost(plan, sums)
+    return cost, clocks(plan, sums, cost)
 
 
 def _fewer(one: tuple[Cost, StepClocks], other: tuple[Cost, StepClocks]) -> tuple[Cost, StepClocks]:

@@ -13,7 +13,7 @@ from mansard.precision import DTYPE_BITS, WEIGHT_FORMATS, WeightFormat, weight_f
 def weights_of(model: ModelConfig, deployment: Deployment, part: str) -> WeightFormat:
     """The format of one part's matrices: "attention", "feed_forward", "shared_expert", "expert", "router", "lm_head".
 
-    A deployment's own format replaces that of the layers' matrices; head, router and embedding stay in the model's dtype.
+    A deployment's own format replaces that of the layers' matrices; head, router and embedding keep the model's dtype.
     """
     if part == "opaque":
         asked = weight_format(deployment.weights) if deployment.weights else None
@@ -113,7 +113,7 @@ def _layer(layer: Layer, model: ModelConfig, deployment: Deployment, setting: Se
         yield from _latents(layer.mixer, hidden, weights, setting)
     if isinstance(layer.feed_forward, FeedForward):
         dense = weights_of(model, deployment, "feed_forward")
-        yield from _dense(layer.feed_forward, hidden, dense, setting, "feed_forward", "")
+        yield from _dense(layer.feed_forward, hidden, dense, setting, group="feed_forward")
     else:
         yield from _experts(layer.feed_forward, hidden, model, deployment, setting)
     yield elementwise.residual(hidden, setting).times(2)
@@ -146,7 +146,7 @@ def _latents(mixer: LatentAttention, hidden: int, weights: WeightFormat, setting
 
 
 def _dense(
-    part: FeedForward, hidden: int, weights: WeightFormat, setting: Setting, group: str, prefix: str
+    part: FeedForward, hidden: int, weights: WeightFormat, setting: Setting, *, group: str, prefix: str = ""
 ) -> Iterator[Op]:
     *into, down = part.matrices(hidden)
     yield matmul.linear(
@@ -170,7 +170,7 @@ def _experts(
     yield elementwise.routing(part, hidden, setting)
     if part.shared is not None:
         shared = weights_of(model, deployment, "shared_expert")
-        yield from _dense(part.shared, hidden, shared, setting, "shared_expert", "shared_")
+        yield from _dense(part.shared, hidden, shared, setting, group="shared_expert", prefix="shared_")
         if part.shared_gate:
             gate = part.shared_matrices(hidden)[-1]
             yield matmul.linear(gate.name, [gate], WEIGHT_FORMATS[model.dtype], setting, group="shared_expert")

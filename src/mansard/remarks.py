@@ -58,7 +58,7 @@ def _choices(binding: Binding, phases: tuple[Phase, ...]) -> Iterator[Note]:
     text = f"engine {engine.name}: {engine.title[0].lower()}{engine.title[1:]}; no overhead is counted"
     yield Note(level="info", code="engine", text=text)
     if any(basis.kind == "experts" for basis in binding.plans[0].bases):
-        text = "experts touched are those expected for even routing; a skewed load touches fewer (--routing least: the fewest)"
+        text = "experts touched are those that even routing is expected to; skewed loads touch fewer (--routing least)"
         yield Note(level="info", code="expert-routing", text=text)
     if any(basis.kind == "fewest_experts" for basis in binding.plans[0].bases):
         text = "experts touched are the fewest that any routing can touch: each token goes to the same"

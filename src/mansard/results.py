@@ -144,7 +144,7 @@ class Advice:
 class Answers(Protocol):
     """What an analysis works out only when it is asked for: given by the scenario that it came from."""
 
-    def request(self, prefill: Phase, decode: Phase | None) -> Request: ...
+    def request(self, prefill: Phase) -> Request: ...
     def memory(self) -> Memory: ...
     def saturation(self) -> Saturation: ...
     def notes(self, phases: tuple[Phase, ...]) -> tuple[Note, ...]: ...
@@ -178,7 +178,7 @@ class Analysis:
 
     @property
     def request(self) -> Request:
-        return self.answers.request(self.prefill, self.decode)
+        return self.answers.request(self.prefill)
 
     @property
     def memory(self) -> Memory:

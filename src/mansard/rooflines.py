@@ -117,7 +117,7 @@ def bind(ops: Sequence[Op], device: Device) -> Plan:
 def operator_results(plan: Plan, sums: Sequence[Numeric]) -> tuple[tuple[OperatorResult, ...], float]:
     """Every operator of a step with its own clocks, and the sum of their bests. Numbers only: see `clocks` for arrays.
 
-    The hottest loop of the package: the forms are evaluated in place, since six calls an operator would double its time.
+    The hottest loop of the package: forms are evaluated in place, since six calls an operator would double its time.
     """
     bandwidth, vector_peak = plan.device.memory_bandwidth.value, plan.vector_peak
     rows = []
@@ -212,7 +212,7 @@ def _stretch_s(plan: Plan, batch: int, first: int, last: int) -> float:
 
 def _bound(op: Op, bases: list[Basis], peak: float) -> BoundOp:
     label = (op.name, op.group, op.kind, op.count, op.dtype)
-    return BoundOp(label, *(_compiled(form, bases, op.count) for form in op.forms), peak)  # type: ignore[call-arg]
+    return BoundOp(label, *(_compiled(form, bases, op.count) for form in op.forms), peak)  # type: ignore[arg-type]
 
 
 def _compiled(form: Form, bases: list[Basis], count: int) -> Compiled:

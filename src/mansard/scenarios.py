@@ -64,7 +64,7 @@ class Scenario:
         step = prefill_step(self.workload) if name == "prefill" else decode_step(self.workload)
         return phase(self.binding, name, step)
 
-    def request(self, prefill: Phase, decode: Phase | None) -> Request:
+    def request(self, prefill: Phase) -> Request:
         """A whole request, integrated over all of its decode steps; the gaps' mean is their sum over their number."""
         work, gaps = self.workload, self.workload.output - 1
         ttft_s = prefill.best_s

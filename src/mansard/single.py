@@ -37,31 +37,31 @@ class Inputs:
 
     def size(self, key: str, default: int | None = None, minimum: int = 1) -> int:
         """A whole number."""
-        value = self._take(key, default)
+        value = self.value(key, default)
         try:
             number = int(value) if not isinstance(value, float) or value.is_integer() else None
         except (TypeError, ValueError):
             number = None
         if number is None or isinstance(value, bool) or not minimum <= number <= _LARGEST:
-            self._fault(key, f"must be a whole number between {minimum} and {_LARGEST}", value)
+            self.fault(key, f"must be a whole number between {minimum} and {_LARGEST}", value)
             return minimum
         self.used[key] = number
         return number
 
     def word(self, key: str, default: str, choices: tuple[str, ...]) -> str:
         """One of the choices."""
-        value = str(self._take(key, default))
+        value = str(self.value(key, default))
         if value not in choices:
-            self._fault(key, "is not known", value, did_you_mean(value, choices) or f"one of {', '.join(choices)}")
+            self.fault(key, "is not known", value, did_you_mean(value, choices) or f"one of {', '.join(choices)}")
             return default
         return value
 
     def dtype(self, key: str = "dtype", default: str = "bf16") -> str:
         """A dtype by any of its spellings."""
-        value = str(self._take(key, default))
+        value = str(self.value(key, default))
         found = dtype_name(value)
         if found is None:
-            self._fault(key, "is no dtype that is known", value, f"one of {', '.join(DTYPE_BITS)}")
+            self.fault(key, "is no dtype that is known", value, f"one of {', '.join(DTYPE_BITS)}")
             return default
         self.used[key] = found
         return found
@@ -71,19 +71,21 @@ class Inputs:
         for key in self.given:
             if key not in self.used:
                 hint = did_you_mean(key, known) or f"{self.name} takes {', '.join(known)}"
-                self._fault(key, f"is no input of {self.name}", self.given[key], hint)
+                self.fault(key, f"is no input of {self.name}", self.given[key], hint)
         if self.faults:
             raise UsageError(str(InputError(self.faults)))
 
-    def _take(self, key: str, default: Any) -> Any:
+    def value(self, key: str, default: Any) -> Any:
+        """An input as it was given; a fault if it is needed and missing."""
         value = self.given.get(key, default)
         self.used[key] = value
         if value is None:
-            self._fault(key, f"is needed by {self.name}", None, f"{key}=…")
+            self.fault(key, f"is needed by {self.name}", None, f"{key}=…")
             return 1
         return value
 
-    def _fault(self, key: str, problem: str, value: Any, hint: str = "") -> None:
+    def fault(self, key: str, problem: str, value: Any, hint: str = "") -> None:
+        """Adds a fault, unless the input has one already."""
         if not any(fault.key == key for fault in self.faults):
             self.faults.append(Fault(problem=problem, key=key, value=value, hint=hint))
 
@@ -92,13 +94,13 @@ def _gemm(inputs: Inputs) -> Steps:
     """[m, k]·[k, n]: 2·m·n·k FLOPs; both factors are loaded once and the product is stored once."""
     m, n, k = inputs.size("m"), inputs.size("n"), inputs.size("k")
     dtype = inputs.dtype()
-    weights = weight_format(str(inputs._take("weights", dtype)))
+    weights = weight_format(str(inputs.value("weights", dtype)))
     if weights is None:
-        inputs._fault("weights", "is no weight format that is known", inputs.given.get("weights"))
+        inputs.fault("weights", "is no weight format that is known", inputs.given.get("weights"))
         return Steps((), dtype)
     loads = _bytes(m * k, dtype) + weights.matrix_bytes(k, n)
-    return Steps((OperatorStep(name="product", loads_bytes=loads, flops=2 * m * n * k, stores_bytes=_bytes(m * n, dtype)),),
-                 arithmetic_dtype(weights, dtype))  # fmt: skip
+    step = OperatorStep(name="product", loads_bytes=loads, flops=2 * m * n * k, stores_bytes=_bytes(m * n, dtype))
+    return Steps((step,), arithmetic_dtype(weights, dtype))
 
 
 def _attention(inputs: Inputs) -> Steps:
@@ -110,7 +112,7 @@ def _attention(inputs: Inputs) -> Steps:
     causal = inputs.word("causal", "no", ("no", "yes")) == "yes"
     dtype = inputs.dtype()
     if heads % kv_heads:
-        inputs._fault("kv_heads", f"must divide heads, {heads}", kv_heads)
+        inputs.fault("kv_heads", f"must divide heads, {heads}", kv_heads)
     queries = 1 if kind == "decode" else length
     pairs = heads * (length * (length + 1) // 2 if causal and kind == "flash" else queries * length)
     q = _bytes(heads * queries * head_dim, dtype)
@@ -129,7 +131,8 @@ def _attention_notes(kind: str, length: int, causal: bool) -> tuple[Note, ...]:
     if kind == "decode":
         text = f"one query over {length:,} cached keys and values: what a decode step does for each sequence and head"
         return (Note(level="info", code="decode-query", text=text),)
-    square = f"the {'lower half of the ' if causal and kind == 'flash' else 'full '}square of {length:,} queries by {length:,} keys"
+    part = "lower half of the " if causal and kind == "flash" else "full "
+    square = f"the {part}square of {length:,} queries by {length:,} keys"
     found = [Note(level="info", code="full-square", text=f"{square}: a prompt, not a decode step, which is one query")]
     if kind == "standard" and causal:
         text = "standard attention computes the whole square, and the mask hides half of it"
@@ -144,7 +147,7 @@ def _moe(inputs: Inputs) -> Steps:
     chosen = inputs.size("per_token")
     dtype = inputs.dtype()
     if chosen > experts:
-        inputs._fault("per_token", f"must not exceed experts, {experts}", chosen)
+        inputs.fault("per_token", f"must not exceed experts, {experts}", chosen)
     touched = distinct_experts(experts, chosen, tokens)
     gate_up, down = 2 * hidden * width, width * hidden
     activations = _bytes(tokens * chosen, dtype)

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 
 from mansard.inputs.keys import MOST_LAYERS, Keys
-from mansard.inputs.model import Attention, FeedForward, LatentAttention, Layer, MixtureOfExperts, Mixer, Norm
+from mansard.inputs.model import Attention, FeedForward, LatentAttention, Layer, Mixer, MixtureOfExperts, Norm
 
 Part = FeedForward | MixtureOfExperts
 
@@ -170,16 +170,17 @@ def stack(
     layers: int,
     mixer: Mixer | Callable[[int], Mixer],
     norms: tuple[Norm, ...],
-    sparse_part: Part,
-    dense_part: Part | None = None,
-    is_sparse: Callable[[int], bool] = lambda index: True,
+    part: Part,
+    *,
+    dense: FeedForward | None = None,
+    is_sparse: Callable[[int], bool] | None = None,
 ) -> tuple[Layer, ...]:
-    """The layers: the mixer (the same, or by layer), the norms, and the sparse or the dense part."""
+    """The layers: the mixer (the same, or by layer), the norms, and `part`, or `dense` where a layer is not sparse."""
 
     def one(index: int) -> Layer:
-        part = sparse_part if dense_part is None or is_sparse(index) else dense_part
+        own_part = part if dense is None or is_sparse is None or is_sparse(index) else dense
         own = mixer(index) if callable(mixer) else mixer
-        return Layer(mixer=own, feed_forward=part, norms=norms)
+        return Layer(mixer=own, feed_forward=own_part, norms=norms)
 
     return tuple(one(index) for index in range(layers))
 
@@ -195,7 +196,7 @@ def latent_attention(
     value: int,
     bias: bool = False,
 ) -> LatentAttention:
-    """Latent attention from the usual keys with the class defaults given; a null q_lora_rank projects queries at once."""
+    """Latent attention from the usual keys with the class defaults given; a null q_lora_rank: queries come directly."""
     return LatentAttention(
         heads=keys.size("num_attention_heads", default=heads),
         q_lora_rank=nullable_size(keys, "q_lora_rank", default=q_rank),
@@ -228,3 +229,21 @@ def sparse_layers(keys: Keys, layers: int, *, dense: int) -> Callable[[int], boo
         return lambda index: index >= dense
     kinds = keys.texts("mlp_layer_types", length=layers, choices=("dense", "sparse"))
     return lambda index: kinds[index] == "sparse"
+
+
+def text_part(keys: Keys, *composite: str) -> Keys:
+    """The text model's keys of a config that nests them; what stands beside them is noted as not counted.
+
+    The composite classes ignore keys beside `text_config`, so that its absence there is a fault.
+    """
+    if not keys.has("text_config"):
+        keys.require(keys.document.get("model_type") not in composite, "text_config", "is required but absent")
+        return keys
+    inner = keys.nested("text_config")
+    dtypes = (
+        {}
+        if inner.has("torch_dtype", "dtype")
+        else {name: keys.document[name] for name in ("torch_dtype", "dtype") if keys.has(name)}
+    )
+    keys.note("text-only", "the text model alone is counted, not the vision part beside it")
+    return Keys({**dtypes, **inner.document}, keys.source, inner.prefix, keys.faults, keys.notes)

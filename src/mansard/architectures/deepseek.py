@@ -1,6 +1,6 @@
 """The first DeepSeek-MoE: Llama's attention, many small experts beside shared ones, a few dense layers first.
 
-Layer i is sparse if i >= `first_k_dense_replace` and i is a multiple of `moe_layer_freq`; else dense with
+Layer i is sparse if i >= `first_k_dense_replace`, and `moe_layer_freq` must be 1 (every such layer); else dense with
 intermediate_size. The shared part is one of n_shared_experts · moe_intermediate_size; it and the router have no bias.
 
 Sources: arXiv:2401.06066; the class DeepseekForCausalLM published beside deepseek-ai/deepseek-moe-16b-base.
@@ -42,5 +42,5 @@ def read(keys: Keys) -> ModelConfig:
     dense = gated(keys.size("intermediate_size", default=11008))
     count = layer_count(keys, default=30)
     is_sparse = dense_first(keys, count, name="first_k_dense_replace", default=0)
-    layers = stack(count, mixer, rms_pair(hidden_size), sparse, dense, is_sparse)
+    layers = stack(count, mixer, rms_pair(hidden_size), sparse, dense=dense, is_sparse=is_sparse)
     return decoder(keys, hidden_size, layers, vocab_size=102400, tied=False)

@@ -51,5 +51,5 @@ def read(keys: Keys) -> ModelConfig:
     dense = gated(keys.size("intermediate_size", default=11008), bias=bias)
     count = layer_count(keys, default=32)
     is_sparse = dense_first(keys, count, name="first_k_dense_replace", default=0)
-    layers = stack(count, mixer, rms_pair(hidden_size), sparse, dense, is_sparse)
+    layers = stack(count, mixer, rms_pair(hidden_size), sparse, dense=dense, is_sparse=is_sparse)
     return decoder(keys, hidden_size, layers, vocab_size=102400, tied=False)

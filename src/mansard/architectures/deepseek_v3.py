@@ -54,5 +54,5 @@ def read(keys: Keys) -> ModelConfig:
     count = layer_count(keys, default=61)
     is_sparse = dense_first(keys, count, name="first_k_dense_replace", default=3)
     note_prediction_layers(keys)
-    layers = stack(count, mixer, rms_pair(hidden_size), sparse, dense, is_sparse)
+    layers = stack(count, mixer, rms_pair(hidden_size), sparse, dense=dense, is_sparse=is_sparse)
     return decoder(keys, hidden_size, layers, vocab_size=129280, tied=False)

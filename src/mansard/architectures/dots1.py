@@ -58,7 +58,7 @@ def read(keys: Keys) -> ModelConfig:
         lambda index: replace(mixer, window=window if local[index] else None),
         rms_pair(hidden_size),
         sparse,
-        dense,
-        is_sparse,
+        dense=dense,
+        is_sparse=is_sparse,
     )
     return decoder(keys, hidden_size, layers, vocab_size=152064, tied=False)

@@ -48,7 +48,7 @@ def read(keys: Keys) -> ModelConfig:
     )
     dense = gated(keys.size("intermediate_size", default=12288), bias=bias)
     count = layer_count(keys, default=28)
-    layers = stack(count, mixer, rms_pair(hidden_size), sparse, dense, _sparse_layers(keys, count))
+    layers = stack(count, mixer, rms_pair(hidden_size), sparse, dense=dense, is_sparse=_sparse_layers(keys, count))
     return decoder(keys, hidden_size, layers, vocab_size=103424, tied=True, head_bias=bias)
 
 

@@ -51,5 +51,7 @@ def read(keys: Keys) -> ModelConfig:
     dense = gated(keys.size("intermediate_size", default=10240))
     count = layer_count(keys, default=47)
     note_prediction_layers(keys)
-    layers = stack(count, mixer, rms_pair(hidden_size), sparse, dense, sparse_layers(keys, count, dense=1))
+    layers = stack(
+        count, mixer, rms_pair(hidden_size), sparse, dense=dense, is_sparse=sparse_layers(keys, count, dense=1)
+    )
     return decoder(keys, hidden_size, layers, vocab_size=154880, tied=False)

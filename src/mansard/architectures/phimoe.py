@@ -17,7 +17,7 @@ from mansard.architectures._experts import (
     routed,
     stack,
 )
-from mansard.architectures._reading import decoder, rms_pair
+from mansard.architectures._reading import decoder
 from mansard.inputs.keys import Keys
 from mansard.inputs.model import ModelConfig, Norm
 

@@ -47,7 +47,12 @@ def read(keys: Keys) -> ModelConfig:
     count = layer_count(keys, default=24)
     windows = _windows(keys, count)
     layers = stack(
-        count, lambda index: replace(mixer, window=windows[index]), rms_pair(hidden_size), sparse, dense, stepped(keys)
+        count,
+        lambda index: replace(mixer, window=windows[index]),
+        rms_pair(hidden_size),
+        sparse,
+        dense=dense,
+        is_sparse=stepped(keys),
     )
     return decoder(keys, hidden_size, layers, vocab_size=151936, tied=False)
 

@@ -47,5 +47,7 @@ def read(keys: Keys) -> ModelConfig:
         expert=gated(keys.size("moe_intermediate_size", default=768)),
     )
     dense = gated(keys.size("intermediate_size", default=6144))
-    layers = stack(layer_count(keys, default=24), mixer, rms_pair(hidden_size), sparse, dense, stepped(keys))
+    layers = stack(
+        layer_count(keys, default=24), mixer, rms_pair(hidden_size), sparse, dense=dense, is_sparse=stepped(keys)
+    )
     return decoder(keys, hidden_size, layers, vocab_size=151936, tied=False)

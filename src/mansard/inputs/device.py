@@ -81,6 +81,31 @@ class Device:
             hint=f"it has {', '.join(known) or 'none'}; choose with --activations, or give peak=…,bandwidth=…",
         )
 
+    def marks(self, dtype: str) -> tuple[Note, ...]:
+        """What a reader must know of the numbers used for a dtype: fallbacks, weak sources, disputes."""
+        peak = self.peak(dtype)
+        found = []
+        if peak.dtype != dtype:
+            found.append(Note(level="warning", code="dtype-fallback", text=self._fallback(dtype, peak)))
+        for what, fact in ((f"peak in {peak.dtype}", peak.fact), ("memory bandwidth", self.memory_bandwidth)):
+            if fact.confidence in ("secondary", "derived"):
+                text = f"the {what} of {self.name}, {fact.value:.4g}, is {fact.confidence}: {self._title(fact.source)}"
+                found.append(Note(level="warning", code="low-confidence", text=text))
+            if "disputed:" in fact.note:
+                text = f"the {what} of {self.name} is disputed: {fact.note.partition('disputed:')[2].strip()}"
+                found.append(Note(level="info", code="disputed", text=text))
+        return tuple(found)
+
+    def _fallback(self, dtype: str, peak: Peak) -> str:
+        text = f"{self.name} has no {dtype}: computed in {peak.dtype} at {peak.flops_per_s / 1e12:.4g} TFLOP/s"
+        half = dict(self.peaks).get("fp16")
+        if dtype == "bf16" and half is not None and half.value > peak.flops_per_s:
+            text += f"; in fp16 it would run at {half.value / 1e12:.4g} (--activations fp16)"
+        return text
+
+    def _title(self, source: str) -> str:
+        return next((one.title for one in self.sources if one.id == source), "no source")
+
     @property
     def memory_bandwidth_bytes_per_s(self) -> float:
         return self.memory_bandwidth.value

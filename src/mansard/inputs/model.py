@@ -166,7 +166,7 @@ class MixtureOfExperts:
     """A router that sends each token to `num_experts_per_tok` of `num_experts` feed-forward parts of one shape.
 
     `shared` is what every token passes beside them (all shared experts as one), `shared_gate` a [hidden, 1] gate on it.
-    `router_bias` is a parameter; `correction_buffer` counts elements that a checkpoint keeps but that are no parameters.
+    `router_bias` is a parameter; `correction_buffer` counts elements of a checkpoint that are no parameters.
     """
 
     num_experts: int

@@ -17,7 +17,7 @@ DEFAULT_BATCH, DEFAULT_PROMPT, DEFAULT_OUTPUT = 1, 1024, 256
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Workload:
-    """A batch of alike requests: `prompt` tokens in, of which `cached` are in the cache already, and `output` tokens out.
+    """A batch of alike requests: `prompt` tokens in, `cached` of them in the cache already, and `output` tokens out.
 
     context: tokens that the decode step's query attends to, itself included; None takes the middle of the output.
     """
@@ -144,7 +144,7 @@ def _raise(faults: list[Fault]) -> None:
         raise UsageError(str(bad))
 
 
-def _count(name: str, value: Any, default: int, most: int, faults: list[Fault], minimum: int = 1) -> int:
+def _count(name: str, value: Any, default: int, most: int, faults: list[Fault], *, minimum: int = 1) -> int:
     if value is None:
         return default
     if isinstance(value, float) and value.is_integer():

@@ -1,7 +1,8 @@
 """The sums of one forward step, from which every operator's cost follows linearly."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from mansard.algebra import Numeric
 
@@ -96,13 +97,25 @@ def _clip(value: Numeric, upper: Numeric) -> Numeric:
     return np.clip(value, 0, upper)
 
 
-_SUMS: dict[str, Any] = {
-    "one": lambda step, basis: 1,
-    "tokens": lambda step, basis: step.batch * step.new,
-    "sampled": lambda step, basis: step.batch,
-    "pairs": lambda step, basis: step.batch * attended_pairs(step.new, step.cached, basis.window, basis.chunk),
-    "square": lambda step, basis: step.batch * step.new * (step.cached + step.new),
-    "reads": lambda step, basis: step.batch * cached_tokens_read(step.cached, basis.window, basis.chunk),
-    "experts": lambda step, basis: distinct_experts(basis.experts, basis.per_token, step.batch * step.new),
-    "fewest_experts": lambda step, basis: basis.per_token,
+def _pairs(step: Step, basis: Basis) -> Numeric:
+    return step.batch * attended_pairs(step.new, step.cached, basis.window, basis.chunk)
+
+
+def _reads(step: Step, basis: Basis) -> Numeric:
+    return step.batch * cached_tokens_read(step.cached, basis.window, basis.chunk)
+
+
+def _touched(step: Step, basis: Basis) -> Numeric:
+    return distinct_experts(basis.experts, basis.per_token, step.batch * step.new)
+
+
+_SUMS: dict[str, Callable[[Step, Basis], Numeric]] = {
+    "one": lambda _step, _basis: 1,
+    "tokens": lambda step, _basis: step.batch * step.new,
+    "sampled": lambda step, _basis: step.batch,
+    "pairs": _pairs,
+    "square": lambda step, _basis: step.batch * step.new * (step.cached + step.new),
+    "reads": _reads,
+    "experts": _touched,
+    "fewest_experts": lambda _step, basis: basis.per_token,
 }

@@ -1,23 +1,64 @@
 """One operator alone, and a request from given numbers, as reports."""
 
 from mansard.algebra import RequestTimes
+from mansard.inputs.device import Device
 from mansard.results import OperatorAnalysis
+from mansard.views.explanation import source_block
 from mansard.views.report import Block, Column, Report, Table, Text, facts
 from mansard.views.tables import UNCALIBRATED, notes_block
-from mansard.views.wording import NONE, counted, duration, figure, number, rate, scaled
+from mansard.views.wording import NONE, counted, duration, figure, milliseconds, number, rate, scaled
 
 
-def operator_report(found: OperatorAnalysis, *, quiet: bool = False) -> Report:
+def operator_report(found: OperatorAnalysis, device: Device, *, quiet: bool = False) -> Report:
     """The table load, work and store of each step, totals, intensity, ridge and verdict; then what stands beside it."""
     blocks: list[Block] = [_inputs(found), *_one(found)]
     for other in found.beside:
         blocks.append(Text(title=f"Beside it: {verdict(other)}", lines=()))
         blocks += [_inputs(other), *_one(other)]
-    blocks.append(Text(title="", lines=(UNCALIBRATED,)))
+    blocks.append(Text(title="", lines=(f"{device.title}: {UNCALIBRATED}",)))
     if not quiet:
         notes = dict.fromkeys([*found.notes, *(note for other in found.beside for note in other.notes)])
         blocks += notes_block(tuple(notes))
     return Report(headline=verdict(found), blocks=tuple(blocks))
+
+
+def operator_explanation(found: OperatorAnalysis, device: Device, *, quiet: bool = False) -> Report:
+    """The same as arithmetic: sums over the steps, intensity, both clocks, and the device's sources."""
+    blocks: list[Block] = [_inputs(found)]
+    for one in (found, *found.beside):
+        title = "" if one is found else f"Beside it: {verdict(one)}"
+        blocks += [Text(title=title, lines=()), _steps(one), Text(title="", lines=tuple(_arithmetic(one, device)))]
+    if not quiet:
+        blocks += notes_block(found.notes)
+    blocks.append(source_block(device.sources))
+    return Report(headline=verdict(found), blocks=tuple(block for block in blocks if block.title or _filled(block)))
+
+
+def _filled(block: Block) -> bool:
+    return bool(block.rows if isinstance(block, Table) else block.lines)
+
+
+def _arithmetic(found: OperatorAnalysis, device: Device) -> list[str]:
+    bandwidth, peak = device.memory_bandwidth, device.peak(found.dtype)
+    parts = [part for step in found.steps for part in (step.loads_bytes, step.stores_bytes) if part]
+    work = [step.flops for step in found.steps if step.flops]
+    clocks = f"{milliseconds(found.memory_s)} and {milliseconds(found.compute_s)}"
+    lines = [
+        f"bytes = loads + stores = {' + '.join(map(number, parts))} = {number(found.bytes)} B",
+        f"FLOPs = {' + '.join(map(number, work)) or '0'} = {number(found.flops)} FLOP",
+    ]
+    if found.intensity is not None:
+        put_in = f"{number(found.flops)} / {number(found.bytes)}"
+        lines.append(f"intensity = FLOPs / bytes = {put_in} = {figure2(found.intensity)} FLOP/byte")
+    lines += [
+        f"B = {scaled(bandwidth.value, 'B/s')} [{bandwidth.source or bandwidth.confidence}]; "
+        f"P = {scaled(peak.flops_per_s, 'FLOP/s')}, dense, {peak.dtype} [{peak.fact.source or peak.fact.confidence}]",
+        f"ridge point = {figure(found.ridge_point)} FLOP/byte",
+        f"memory clock = bytes / B = {number(found.bytes)} / {bandwidth.value:.5g} = {milliseconds(found.memory_s)}",
+        f"compute clock, the slower of matrix and vector units = {milliseconds(found.compute_s)}",
+        f"best = the slower of {clocks} = {milliseconds(found.best_s)}: {found.bound}-bound",
+    ]
+    return lines
 
 
 def verdict(found: OperatorAnalysis) -> str:
@@ -40,13 +81,17 @@ def _inputs(found: OperatorAnalysis) -> Text:
     return Text(title="", lines=(f"with {given}",) if given else ())
 
 
-def _one(found: OperatorAnalysis) -> list[Block]:
+def _steps(found: OperatorAnalysis) -> Table:
     rows = [
         (step.name, number(step.loads_bytes), number(step.flops), number(step.stores_bytes)) for step in found.steps
     ]
     loads, stores = sum(s.loads_bytes for s in found.steps), sum(s.stores_bytes for s in found.steps)
     rows.append(("total", number(loads), number(sum(step.flops for step in found.steps)), number(stores)))
     columns = (Column("step"), *(Column(name, right=True) for name in ("load [bytes]", "work [FLOP]", "store [bytes]")))
+    return Table(title="", columns=columns, rows=tuple(rows))
+
+
+def _one(found: OperatorAnalysis) -> list[Block]:
     intensity = NONE if found.intensity is None else f"{figure2(found.intensity)} FLOP/byte"
     pairs = [
         ("work", scaled(found.flops, "FLOP")),
@@ -58,7 +103,7 @@ def _one(found: OperatorAnalysis) -> list[Block]:
         ("bound", found.bound),
         ("best", duration(found.best_s)),
     ]
-    return [Table(title="", columns=columns, rows=tuple(rows)), facts("", pairs)]
+    return [_steps(found), facts("", pairs)]
 
 
 def request_report(times: RequestTimes, output: int, prompt: int | None) -> Report:
@@ -69,19 +114,20 @@ def request_report(times: RequestTimes, output: int, prompt: int | None) -> Repo
         steady = rate(times.steady_tokens_per_s, "tokens")
         first += f": {steady} while it streams, {rate(times.request_tokens_per_s, 'tokens')} over the whole request"
     total = f"{number_s(times.ttft_s)} + {gaps:,} · {number_s(times.itl_s)}"
+    steady, whole = rate(times.steady_tokens_per_s, "tokens"), rate(times.request_tokens_per_s, "tokens")
+    end = number_s(times.e2e_s)
     rows = [
         ("TTFT", duration(times.ttft_s), "time from the request to its first token: queue and prefill (given)"),
         ("ITL", duration(times.itl_s), "gap between one token and the next (given)"),
-        ("end to end", duration(times.e2e_s), f"T = TTFT + (n − 1) · ITL = {total}, with n = {output:,} output tokens"),
+        ("end to end", duration(times.e2e_s), f"T = TTFT + (n − 1) · ITL = {total}, n = {output:,} output tokens"),
         ("TPOT", duration(times.tpot_s), "time per output token after the first: (T − TTFT) / (n − 1)"),
-        ("steady rate", rate(times.steady_tokens_per_s, "tokens"), "per user while it streams: 1 / ITL"),
-        ("request rate", rate(times.request_tokens_per_s, "tokens"), f"output tokens per user over the request: n / T = {output:,} / {number_s(times.e2e_s)}"),
-    ]  # fmt: skip
+        ("steady rate", steady, "per user while it streams: 1 / ITL"),
+        ("request rate", whole, f"output tokens per user over the request: n / T = {output:,} / {end}"),
+    ]
     if prompt is not None:
         read, both = prompt / times.ttft_s if times.ttft_s else None, (prompt + output) / times.e2e_s
-        rows.append(
-            ("prompt rate", rate(read, "tokens"), f"prompt tokens over TTFT: {prompt:,} / {number_s(times.ttft_s)}")
-        )
+        definition = f"prompt tokens over TTFT: {prompt:,} / {number_s(times.ttft_s)}"
+        rows.append(("prompt rate", rate(read, "tokens"), definition))
         rows.append(("all tokens", rate(both, "tokens"), "prompt and output tokens over T"))
     columns = (Column("what"), Column("value", right=True), Column("definition"))
     return Report(headline=f"{first}.", blocks=(Table(title="", columns=columns, rows=tuple(rows)),))

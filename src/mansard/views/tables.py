@@ -4,7 +4,8 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from mansard.inputs.notes import Note
-from mansard.results import Advice, Analysis, Memory, OperatorResult, Phase, Request, Saturation, Times
+from mansard.results import Advice, Analysis, Memory, Phase, Request, Saturation, Times
+from mansard.rooflines import OperatorResult
 from mansard.views.headline import headline, idle, workload
 from mansard.views.report import Block, Column, Report, Table, Text, facts
 from mansard.views.wording import NONE, bytes_both, duration, figure, gain, number, percent, rate, scaled
@@ -137,20 +138,13 @@ def request_table(request: Request, output: int) -> Table:
         ends = f"{duration(of(request.itl_first_s))} at first, {duration(of(request.itl_last_s))} at last"
         rows.append(("ITL, mean", duration(of(request.itl_s)), f"gap between tokens; {ends}"))
     rows.append(("end to end", duration(of(request.e2e_s)), f"TTFT and {number(output - 1)} gaps"))
-    rows += [
-        ("decode rate", rate(of(request.decode_tokens_per_s_per_user), "tokens"), "per user, once it streams: 1 / ITL"),
-        (
-            "request rate",
-            rate(of(request.output_tokens_per_s_per_user), "tokens"),
-            "output tokens per user, over the request",
-        ),
-        (
-            "device output",
-            rate(of(request.output_tokens_per_s_per_device), "tokens"),
-            "output tokens per device, all users",
-        ),
-        ("requests", rate(of(request.requests_per_s_per_device), "requests"), "per device"),
-    ]
+    rates = (
+        ("decode rate", request.decode_tokens_per_s_per_user, "tokens", "per user, once it streams: 1 / ITL"),
+        ("request rate", request.output_tokens_per_s_per_user, "tokens", "output tokens per user, over the request"),
+        ("device output", request.output_tokens_per_s_per_device, "tokens", "output tokens per device, all users"),
+        ("requests", request.requests_per_s_per_device, "requests", "per device"),
+    )
+    rows += [(name, rate(of(times), what), whose) for name, times, what, whose in rates]
     columns = (Column(""), Column("", right=True), Column(""))
     return Table(title="Request, at best", columns=columns, rows=tuple(rows))
 
@@ -221,17 +215,13 @@ def facts_of_saturation(found: Saturation, subject: str) -> Report:
     """The answer of `saturate`."""
     reached = "never" if found.batch is None else f"a batch of {number(found.batch)}"
     plateau = NONE if found.plateau_intensity is None else f"{figure(found.plateau_intensity)} FLOP/byte"
+    context = "weights alone, no cache" if found.context_tokens is None else f"{number(found.context_tokens)} tokens"
+    alone = "never" if found.batch_weights_alone is None else f"a batch of {number(found.batch_weights_alone)}"
     pairs = [
         ("saturates at", reached),
-        (
-            "context",
-            "weights alone, no cache" if found.context_tokens is None else f"{number(found.context_tokens)} tokens",
-        ),
+        ("context", context),
         ("intensity tends to", plateau),
         ("ridge point", f"{figure(found.ridge_point)} FLOP/byte"),
-        (
-            "weights alone",
-            "never" if found.batch_weights_alone is None else f"a batch of {number(found.batch_weights_alone)}",
-        ),
+        ("weights alone", alone),
     ]
     return Report(headline=f"{subject}: {found.reason}.", blocks=(facts("", pairs),))

@@ -1,0 +1,136 @@
+"""The command `mansard`: finds its commands in this folder when they are asked for, and words every error."""
+
+import os
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import click
+
+from mansard import __version__
+from mansard.errors import MansardError, did_you_mean
+from mansard.registry import module, names
+
+_PACKAGE = "mansard.cli"
+# The order in which a newcomer would read them; what is not named here follows by name.
+_ORDER = ("analyze", "explain", "advise", "saturate", "operator", "request", "list", "show", "cite", "schema")
+# What each command answers, so that the list of them need not import them all; a test compares.
+SUMMARIES = {
+    "analyze": "What limits each phase, how fast at best, what fits, what helps.",
+    "explain": "The same as arithmetic that can be followed by hand.",
+    "advise": "Every change that could help, ranked, with the gain of each.",
+    "saturate": "The batch at which compute catches up, or never and why.",
+    "operator": "One operator alone: loads, work, stores, intensity, bound.",
+    "request": "The arithmetic of a request from given numbers.",
+    "list": "What there is: models, devices, engines, formats, operators.",
+    "show": "Everything known of a device or a model.",
+    "cite": "Where the numbers of a device or a model come from.",
+    "schema": "The JSON Schema of an output.",
+}
+
+
+class Mansard(click.Group):
+    """A group that loads one file for the command that is run, and none for `--help` or `--version`."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.params.append(
+            click.Option(
+                ["--version"], is_flag=True, expose_value=False, is_eager=True, callback=_say_version,
+                help="Show the version and exit.",
+            )
+        )  # fmt: skip
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The modules of this folder."""
+        found = names(_PACKAGE)
+        return sorted(found, key=lambda name: (_ORDER.index(name) if name in _ORDER else len(_ORDER), name))
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The module's `command`."""
+        if cmd_name not in names(_PACKAGE):
+            return None
+        found: click.Command = module(_PACKAGE, cmd_name).command
+        return found
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command, or an error with near matches."""
+        name = args[0]
+        if name not in names(_PACKAGE) and not name.startswith("-"):
+            near = did_you_mean(name, self.list_commands(ctx))
+            ctx.fail(f"no command is called {name[:60]!r}\nhint: {near or 'mansard --help lists the commands'}")
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The list of commands in the help, from the summaries: no command is imported for it."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, SUMMARIES.get(name, "")) for name in self.list_commands(ctx)])
+
+    def main(  # type: ignore[override]
+        self, args: Sequence[str] | None = None, prog_name: str | None = None, **extra: Any
+    ) -> int:
+        """Runs a command and gives its exit status; no error of a user ends in a traceback."""
+        standalone = extra.pop("standalone_mode", True)
+        status = guarded(
+            lambda: super(Mansard, self).main(args, prog_name or "mansard", standalone_mode=False, **extra)
+        )
+        if standalone:
+            sys.exit(status)
+        return status
+
+
+def guarded(run: Callable[[], Any]) -> int:
+    """The exit status of what runs; errors are worded on standard error."""
+    try:
+        status = run()
+    except click.exceptions.NoArgsIsHelpError as shown:
+        click.echo(shown.ctx.get_help() if shown.ctx else shown.format_message(), err=True)
+        return 2
+    except click.ClickException as bad:
+        return _say(bad.format_message(), _where_to_look(bad), bad.exit_code)
+    except (KeyboardInterrupt, click.Abort):
+        return _say("interrupted", "", 130)
+    except MansardError as bad:
+        return _say(str(bad), "", bad.exit_code)
+    except BrokenPipeError:
+        _close_pipe()
+        return 0
+    except Exception as bug:  # noqa: BLE001  # the last resort: one line, and the traceback only if asked for
+        if os.environ.get("MANSARD_DEBUG"):
+            raise
+        shown_bug = " ".join(str(bug).split())[:200]
+        return _say(f"{type(bug).__name__}: {shown_bug}", "this is a bug; set MANSARD_DEBUG=1 for the traceback", 70)
+    return status if isinstance(status, int) else 0
+
+
+def _where_to_look(bad: click.ClickException) -> str:
+    if "hint:" in bad.format_message():
+        return ""
+    context = getattr(bad, "ctx", None)
+    return f"{context.command_path} --help" if context is not None else ""
+
+
+def _say(message: str, hint: str, status: int) -> int:
+    try:
+        click.echo(f"error: {message}" + (f"\nhint: {hint}" if hint else ""), err=True)
+    except BrokenPipeError:
+        _close_pipe()
+    return status
+
+
+def _close_pipe() -> None:
+    """Whoever read has gone: what is still buffered goes nowhere, without a word."""
+    quiet = os.open(os.devnull, os.O_WRONLY)
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except (BrokenPipeError, ValueError):
+            os.dup2(quiet, stream.fileno())
+
+
+def _say_version(ctx: click.Context, _option: click.Parameter, asked: bool) -> None:
+    if asked and not ctx.resilient_parsing:
+        click.echo(f"mansard {__version__}")
+        ctx.exit()

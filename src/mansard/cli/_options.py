@@ -1,0 +1,107 @@
+"""The options that commands share, in the words of the interface."""
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import click
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+FORMATS = ("table", "json", "jsonl", "csv", "md", "html")
+
+
+class Quantity(click.ParamType):
+    """A number that may carry a unit: `4k` tokens, `500ms`."""
+
+    def __init__(self, unit: str, *, whole: bool = False) -> None:
+        self.unit, self.whole = unit, whole
+        self.name = "count" if whole else "quantity"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The value in the base unit.
+
+        Raises:
+            BadParameter: if it cannot be read, or must be whole and is not.
+        """
+        if not isinstance(value, str):
+            return value
+        from mansard.errors import MansardError
+        from mansard.units import parse_quantity
+
+        try:
+            number = _plain_integer(value) if self.whole else None
+            number = parse_quantity(value, self.unit) if number is None else number
+        except MansardError as bad:
+            self.fail(str(bad), param, ctx)
+        if self.whole and number != int(number):
+            self.fail(f"{value[:60]!r} is not a whole number", param, ctx)
+        return int(number) if self.whole else number
+
+
+class Named(click.ParamType):
+    """A name of a catalogue: completed in the shell, checked by what reads it."""
+
+    def __init__(self, name: str, kind: str) -> None:
+        self.name, self.kind = name, kind
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[Any]:
+        """The names that begin so; files too, since a model or a device may be one."""
+        from click.shell_completion import CompletionItem
+
+        from mansard.cli._names import names_of
+
+        found = [CompletionItem(name) for name in names_of(self.kind) if name.startswith(incomplete)]
+        return found or [CompletionItem(incomplete, type="file")]
+
+
+def _plain_integer(value: str) -> int | None:
+    digits = value.strip()
+    return int(digits) if digits.isascii() and digits.isdigit() and len(digits) < 19 else None
+
+
+def _all(*options: Callable[[Any], Any]) -> Callable[[Command], Command]:
+    def decorate(command: Command) -> Command:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return decorate
+
+
+model_argument = click.argument("model", type=Named("model", "models"))
+on_option = click.option(
+    "--on", "device", type=Named("device", "devices"), required=True, help="The device it runs on."
+)
+
+_TOKENS = Quantity("token", whole=True)
+batch = click.option("--batch", type=_TOKENS, help="Sequences at once (1).")
+prompt = click.option("--prompt", type=_TOKENS, help="Tokens of the prompt (1024).")
+output = click.option("--output", type=_TOKENS, help="Tokens to make (256).")
+cached = click.option("--cached", type=_TOKENS, help="Tokens of the prompt that are in the cache already (0).")
+context = click.option(
+    "--context", type=_TOKENS, help="Tokens that the decode step attends to (prompt and half the output)."
+)
+workload_options = _all(batch, prompt, output, cached, context)
+
+deployment_options = _all(
+    click.option("--weights", metavar="FORMAT", help="How weights are stored: fp8, int8, int4 … (the model's own)."),
+    click.option("--activations", metavar="DTYPE", help="What is multiplied: bf16, fp16, fp8 … (the model's own)."),
+    click.option("--kv", metavar="DTYPE", help="How the cache is stored: bf16, fp8 … (as the activations)."),
+    click.option("--attention", metavar="HOW", help="auto, fused or standard; absorbed or expanded for MLA (auto)."),
+    click.option("--engine", type=Named("engine", "engines"), help="What the engine fuses (ideal)."),
+)
+routing_option = click.option("--routing", metavar="HOW", help="Tokens over experts: even, or least touched (even).")
+online_option = click.option("--online", is_flag=True, help="Look a hub id up on the network.")
+
+output_options = _all(
+    click.option("--format", "shape", type=click.Choice(FORMATS), default=None, help="How it is written (table)."),
+    click.option("--json", "as_json", is_flag=True, help="The same as --format json."),
+    click.option(
+        "-o",
+        "--output-file",
+        "file",
+        type=click.Path(dir_okay=False),
+        help="Write into a file, not to standard output.",
+    ),
+    click.option("--quiet", is_flag=True, help="No notes."),
+)

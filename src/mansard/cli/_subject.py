@@ -1,0 +1,32 @@
+"""What `show` and `cite` are asked about: a device or a model, whichever bears the name."""
+
+from mansard.cli._names import names_of
+from mansard.errors import MansardError, UnavailableError, UsageError, did_you_mean
+from mansard.inputs.device import Device
+from mansard.inputs.model import ModelConfig
+
+
+def subject_of(text: str, *, online: bool = False) -> Device | ModelConfig:
+    """The device or the model that a name, a file or numbers stand for.
+
+    Raises:
+        UsageError: if it is neither, with the near matches of both.
+        MansardError: if it is one of them, and bad.
+    """
+    from mansard.inputs.device_file import load_device
+    from mansard.models import load_model
+
+    if text.endswith(".toml") or text.startswith(("peak=", "bandwidth=", "memory=")):
+        return load_device(text)
+    if text.startswith("params=") or text == "-" or text in names_of("models"):
+        return load_model(text, online=online)
+    try:
+        return load_device(text)
+    except MansardError:
+        pass
+    try:
+        return load_model(text, online=online)
+    except (UsageError, UnavailableError) as neither:
+        names = (*names_of("devices"), *names_of("models"))
+        hint = did_you_mean(text, names) or "mansard list devices and mansard list models name them"
+        raise UsageError(f"neither a device nor a model is called {text[:60]!r}", hint=hint) from neither

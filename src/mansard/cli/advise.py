@@ -1,0 +1,37 @@
+"""`mansard advise`."""
+
+from typing import Any
+
+import click
+
+from mansard.cli import _options as options
+from mansard.cli._output import Answer, deliver
+
+
+@click.command("advise", short_help="Every change that could help, ranked, with the gain of each.")
+@options.model_argument
+@options.on_option
+@options.workload_options
+@options.deployment_options
+@options.routing_option
+@options.online_option
+@options.output_options
+def command(
+    model: str, device: str, shape: str | None, as_json: bool, file: str | None, quiet: bool, **words: Any
+) -> int:
+    """Every change that could help MODEL on a device or is often thought to: its gain in the bound, and why.
+
+    \b
+    mansard advise llama-3.1-8b --on h100-sxm --batch 32
+    """
+    from mansard.advice import advise
+    from mansard.results import package_version, plain
+    from mansard.views.tables import advise_report
+
+    found = advise(model, on=device, **words)
+    answer = Answer(
+        document=lambda: {"schema": "mansard.advice/1", "version": package_version(), "advice": plain(found)},
+        rows=lambda: plain(found),
+        report=lambda: advise_report(found, f"{model} on {device}"),
+    )
+    return deliver(answer, shape=shape, as_json=as_json, file=file, quiet=quiet)

@@ -1,0 +1,42 @@
+"""`mansard analyze`."""
+
+from typing import Any
+
+import click
+
+from mansard.cli import _options as options
+from mansard.cli._output import Answer, deliver
+
+
+@click.command("analyze", short_help="What limits each phase, how fast at best, what fits, what helps.")
+@options.model_argument
+@options.on_option
+@options.workload_options
+@options.deployment_options
+@options.routing_option
+@options.online_option
+@options.output_options
+def command(
+    model: str, device: str, shape: str | None, as_json: bool, file: str | None, quiet: bool, **words: Any
+) -> int:
+    """What limits MODEL on a device, how fast each phase can be at best, what fits, what would help.
+
+    \b
+    mansard analyze llama-3.1-8b --on h100-sxm
+    mansard analyze ./config.json --on a100-80gb-sxm --batch 32 --prompt 8k --weights fp8
+    mansard analyze params=8e9 --on peak=990e12,bandwidth=3.35e12 --json
+
+    Exits with 1 if it does not fit in the device's memory; the bound is still given.
+    """
+    from mansard.analysis import analyze
+    from mansard.views.tables import analysis_report, operator_rows
+
+    found = analyze(model, on=device, **words)
+    answer = Answer(
+        document=found.to_dict,
+        rows=lambda: operator_rows(found),
+        report=lambda: analysis_report(found, quiet=quiet),
+        notes=lambda: found.notes,
+        status=1 if found.memory.fits is False else 0,
+    )
+    return deliver(answer, shape=shape, as_json=as_json, file=file, quiet=quiet)

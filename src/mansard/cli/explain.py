@@ -1,0 +1,41 @@
+"""`mansard explain`."""
+
+from typing import Any
+
+import click
+
+from mansard.cli import _options as options
+from mansard.cli._output import Answer, deliver
+
+
+@click.command("explain", short_help="The same as arithmetic that can be followed by hand.")
+@options.model_argument
+@options.on_option
+@options.workload_options
+@options.deployment_options
+@options.routing_option
+@options.online_option
+@options.output_options
+def command(
+    model: str, device: str, shape: str | None, as_json: bool, file: str | None, quiet: bool, **words: Any
+) -> int:
+    """The answer of `analyze` as arithmetic, line by line: formula, numbers put in, result, unit, source.
+
+    \b
+    mansard explain params=8e9 --on peak=990e12,bandwidth=3.35e12 --prompt 8000
+    mansard explain llama-3.1-8b --on h100-sxm --batch 32
+    """
+    from mansard.analysis import scenario
+    from mansard.views.derivation import derivations, explanation_document
+    from mansard.views.explanation import explanation_report
+
+    where = scenario(model, on=device, **words)
+    found, steps = where.analysis(), derivations(where)
+    answer = Answer(
+        document=lambda: explanation_document(steps),
+        rows=lambda: [line._asdict() for one in steps for line in one.lines],
+        report=lambda: explanation_report(found, steps, quiet=quiet),
+        notes=lambda: found.notes,
+        status=1 if found.memory.fits is False else 0,
+    )
+    return deliver(answer, shape=shape, as_json=as_json, file=file, quiet=quiet)

@@ -1,0 +1,39 @@
+"""`mansard saturate`."""
+
+from typing import Any
+
+import click
+
+from mansard.cli import _options as options
+from mansard.cli._output import Answer, deliver
+
+
+@click.command("saturate", short_help="The batch at which compute catches up, or never and why.")
+@options.model_argument
+@options.on_option
+@options.context
+@options.deployment_options
+@options.online_option
+@options.output_options
+def command(
+    model: str, device: str, shape: str | None, as_json: bool, file: str | None, quiet: bool, **words: Any
+) -> int:
+    """The smallest batch at which decode keeps compute as busy as memory, or never, and the intensity it tends to.
+
+    Without --context the weights alone are counted; with it each sequence brings its own cache to read.
+
+    \b
+    mansard saturate llama-3.1-8b --on h100-sxm
+    mansard saturate llama-3.1-8b --on h100-sxm --context 4096
+    """
+    from mansard.analysis import saturate
+    from mansard.results import package_version, plain
+    from mansard.views.tables import facts_of_saturation
+
+    found = saturate(model, on=device, **words)
+    answer = Answer(
+        document=lambda: {"schema": "mansard.saturation/1", "version": package_version(), **plain(found)},
+        rows=lambda: [plain(found)],
+        report=lambda: facts_of_saturation(found, f"{model} on {device}"),
+    )
+    return deliver(answer, shape=shape, as_json=as_json, file=file, quiet=quiet)

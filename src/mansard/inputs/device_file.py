@@ -1,0 +1,237 @@
+"""A device from what a person types: a catalogue name, a file, or `peak=…,bandwidth=…`."""
+
+import math
+import os
+import tomllib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from mansard.errors import Fault, InputError, UnavailableError, UsageError, did_you_mean
+from mansard.inputs.device import FALLBACKS, Device, Fact
+from mansard.inputs.folders import flat, heads, private_folders
+from mansard.inputs.notes import Note, Source
+from mansard.units import parse_quantity
+
+_FOLDER = Path(__file__).parent.parent / "catalogue" / "devices"
+_CONFIDENCES = ("vendor", "vendor-quoted", "secondary", "derived", "given")
+_HEADER = ("name", "title", "vendor", "aliases", "ambiguous", "memory_label")
+_TABLES = ("peaks", "memory", "facts", "texts", "absent", "sources")
+_MEMORY = ("bandwidth", "bytes", "last_level_cache")
+_LARGEST_FILE = 1 << 20
+_LARGEST_VALUE = 1e24
+
+
+def device_names() -> tuple[str, ...]:
+    """The names of the devices in the catalogue and in private folders, sorted."""
+    return tuple(sorted(path.stem for path in _paths()))
+
+
+def load_device(text: str) -> Device:
+    """A device from a catalogue name or alias, a `.toml` file, or `peak=…,bandwidth=…[,memory=…]`.
+
+    Raises:
+        UsageError: if there is none of that name (with near matches), or a quantity cannot be read.
+        InputError: if a file is bad, with every fault of it.
+        UnavailableError: for `this`, which needs a measurement of this machine.
+
+    >>> load_device("h100-sxm").peak("bf16").flops_per_s
+    989400000000000.0
+    """
+    if "=" in text:
+        return _given(text)
+    if text == "this":
+        raise UnavailableError(
+            "this machine has not been measured", hint="give its numbers as peak=…,bandwidth=…, or as a .toml file"
+        )
+    if text.endswith(".toml") or os.sep in text:
+        return _from_file(Path(text), check=True)
+    for path in _paths():
+        if path.stem == text:
+            return _from_file(path)
+    return _by_alias(text)
+
+
+def _paths() -> Iterator[Path]:
+    for folder in (*private_folders("devices"), _FOLDER):
+        yield from sorted(folder.glob("*.toml"))
+
+
+def _by_alias(text: str) -> Device:
+    wanted = flat(text)
+    known: list[str] = []
+    for path, head in heads(_paths()):
+        aliases, loose = head.get("aliases", []), head.get("ambiguous", [])
+        known += [path.stem, *aliases, *loose]
+        if wanted in map(flat, (path.stem, *aliases)):
+            return _from_file(path)
+        if wanted in map(flat, loose):
+            return _chosen(text, path, loose[0])
+    raise UsageError(
+        f"no device is called {text[:60]!r}",
+        hint=did_you_mean(text, known) or "`mansard list devices` shows those that are known; peak=…,bandwidth=… gives your own",
+    )
+
+
+def _chosen(text: str, path: Path, family: str) -> Device:
+    device = _from_file(path)
+    others = [name for name in device_names() if name != device.name and name.startswith(family.lower().split("-")[0])]
+    beside = f" (others: {', '.join(others)})" if others else ""
+    note = Note(level="info", code="device-choice", text=f"{text}: took {device.name}{beside}")
+    return _with(device, notes=(note, *device.notes))
+
+
+def _with(device: Device, **changes: Any) -> Device:
+    from dataclasses import replace
+
+    return replace(device, **changes)
+
+
+def _from_file(path: Path, *, check: bool = False) -> Device:
+    where = str(path)
+    try:
+        if not path.is_file():
+            problem = "is a folder" if path.is_dir() else "does not exist"
+            raise InputError([Fault(problem=problem, where=where, hint="a device is one .toml file")])
+        if path.stat().st_size > _LARGEST_FILE:
+            raise InputError([Fault(problem="is larger than a device file can be (1 MiB)", where=where)])
+        document = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError([Fault(problem=f"cannot be read: {error}", where=where)]) from error
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        raise InputError([Fault(problem=f"is no valid TOML: {error}", where=where)]) from error
+    reader = _Reader(document, where)
+    if check:
+        reader.check_keys()
+    device = reader.device(path.stem)
+    if reader.faults:
+        raise InputError(reader.faults)
+    return device
+
+
+class _Reader:
+    """Reads a device's document and keeps every fault."""
+
+    def __init__(self, document: Mapping[str, Any], where: str) -> None:
+        self.document = document
+        self.where = where
+        self.faults: list[Fault] = []
+
+    def check_keys(self) -> None:
+        """Unknown keys are faults: a misspelt one must not be silently ignored."""
+        self._known(self.document, (*_HEADER, *_TABLES), "")
+        for table, known in (("peaks", (*FALLBACKS, "vector")), ("memory", _MEMORY)):
+            self._known(self._table(table), known, f"{table}.")
+
+    def _known(self, table: Mapping[str, Any], known: tuple[str, ...], prefix: str) -> None:
+        for key in table:
+            if key not in known:
+                hint = did_you_mean(key, known) or f"known are {', '.join(known)}"
+                self.faults.append(Fault(problem="is not known", where=self.where, key=prefix + key, hint=hint))
+
+    def device(self, name: str) -> Device:
+        peaks = [(dtype, self._fact(f"peaks.{dtype}", value)) for dtype, value in self._table("peaks").items()]
+        memory = {key: self._fact(f"memory.{key}", value) for key, value in self._table("memory").items()}
+        if "bandwidth" not in memory:
+            self._fault("memory.bandwidth", "is not known, and nothing can be said without it", "bandwidth = 3.35e12")
+        named = dict(peaks)
+        return Device(
+            name=self._text("name", name),
+            title=self._text("title", self._text("name", name)),
+            vendor=self._text("vendor", ""),
+            memory_bandwidth=memory.get("bandwidth") or Fact(value=1.0, confidence="given"),
+            peaks=tuple((dtype, fact) for dtype, fact in peaks if dtype in FALLBACKS),
+            vector_peak=named.get("vector"),
+            memory=memory.get("bytes"),
+            memory_label=self._text("memory_label", ""),
+            last_level_cache=memory.get("last_level_cache"),
+            facts=tuple((key, self._fact(f"facts.{key}", value)) for key, value in self._table("facts").items()),
+            texts=tuple((key, str(value)) for key, value in self._table("texts").items()),
+            aliases=tuple(str(alias) for alias in self.document.get("aliases", [])),
+            sources=self._sources(),
+        )
+
+    def _table(self, name: str) -> Mapping[str, Any]:
+        table = self.document.get(name, {})
+        if not isinstance(table, Mapping):
+            self._fault(name, "must be a table", f"[{name}]")
+            return {}
+        return table
+
+    def _text(self, key: str, otherwise: str) -> str:
+        value = self.document.get(key, otherwise)
+        if not isinstance(value, str):
+            self._fault(key, "must be a string", "")
+            return otherwise
+        return value
+
+    def _fact(self, key: str, value: Any) -> Fact:
+        given = value if isinstance(value, Mapping) else {"value": value}
+        number, confidence = given.get("value"), given.get("confidence", "given")
+        wrong = isinstance(number, bool) or not isinstance(number, (int, float)) or not 0 < number < _LARGEST_VALUE
+        if wrong or not math.isfinite(number):
+            self.faults.append(
+                Fault(problem="must be a positive finite number in base units", where=self.where, key=key, value=number)
+            )
+            number = 1.0
+        if confidence not in _CONFIDENCES:
+            self._fault(f"{key}.confidence", "is not known", f"one of {', '.join(_CONFIDENCES)}")
+            confidence = "given"
+        source, note = str(given.get("source", "")), str(given.get("note", ""))
+        return Fact(value=number, confidence=confidence, source=source, note=note)
+
+    def _sources(self) -> tuple[Source, ...]:
+        found = []
+        for key, value in self._table("sources").items():
+            told = value if isinstance(value, Mapping) else {"title": str(value)}
+            words = {name: str(told.get(name, "")) for name in ("title", "address", "date")}
+            found.append(Source(id=key, **words))
+        return tuple(found)
+
+    def _fault(self, key: str, problem: str, hint: str) -> None:
+        self.faults.append(Fault(problem=problem, where=self.where, key=key, hint=hint))
+
+
+def _given(text: str) -> Device:
+    """A device of `key=value` pairs: one peak for every dtype, or a dtype's own."""
+    units = {"peak": "FLOP/s", "vector": "FLOP/s", "bandwidth": "byte/s", "memory": "byte", "cache": "byte"}
+    values: dict[str, float] = {}
+    faults: list[str] = []
+    for pair in text.split(","):
+        key, _, value = pair.strip().partition("=")
+        unit = units.get(key) or ("FLOP/s" if key in FALLBACKS else None)
+        if unit is None:
+            hint = did_you_mean(key, (*units, *FALLBACKS)) or f"known are {', '.join((*units, *FALLBACKS))}"
+            faults.append(f"{key[:40]!r} is no part of a device: {hint}")
+            continue
+        try:
+            values[key] = parse_quantity(value, unit)
+        except UsageError as error:
+            faults.append(f"{key}: {error}")
+    dtypes = [key for key in values if key in FALLBACKS]
+    if not faults and ("bandwidth" not in values or not ("peak" in values or dtypes)):
+        faults.append("a device needs a bandwidth and a peak")
+    faults += [f"{key} must be more than 0" for key, value in values.items() if not value]
+    if faults:
+        raise UsageError("\n".join(faults), hint="for example peak=990e12,bandwidth=3.35e12,memory=80e9")
+    return _from_values(text, values)
+
+
+def _from_values(text: str, values: dict[str, float]) -> Device:
+    facts = {key: Fact(value=value, confidence="given") for key, value in values.items()}
+    peaks = {dtype: facts["peak"] for dtype in FALLBACKS if "peak" in facts}
+    peaks |= {key: fact for key, fact in facts.items() if key in FALLBACKS}
+    told = "one peak was given: it is taken for every dtype" if "peak" in facts else ""
+    memory = facts.get("memory")
+    return Device(
+        name=text,
+        title=text,
+        vendor="",
+        memory_bandwidth=facts["bandwidth"],
+        peaks=tuple(peaks.items()),
+        vector_peak=facts.get("vector"),
+        memory=memory,
+        memory_label=f"{memory.value / 1e9:g} GB" if memory else "",
+        last_level_cache=facts.get("cache"),
+        notes=(Note(level="info", code="given-peak", text=told),) if told else (),
+    )

@@ -1,0 +1,126 @@
+"""Quantities as people write them: read exactly, printed scaled."""
+
+import re
+from fractions import Fraction
+
+from mansard.errors import UsageError
+
+_PREFIXES = {"": 1, "k": 10**3, "M": 10**6, "G": 10**9, "T": 10**12, "P": 10**15, "E": 10**18}
+_BINARY = {"Ki": 2**10, "Mi": 2**20, "Gi": 2**30, "Ti": 2**40, "Pi": 2**50}
+_SMALL = {"m": Fraction(1, 10**3), "u": Fraction(1, 10**6), "µ": Fraction(1, 10**6), "n": Fraction(1, 10**9)}
+
+# What may stand behind a number of each unit, without its prefix.
+_SPELLINGS = {
+    "byte": ("B",),
+    "byte/s": ("B/s",),
+    "FLOP/s": ("FLOP/s", "FLOPS", "FLOPs", "OP/s", "OPS"),
+    "s": ("s",),
+    "token": ("", "token", "tokens"),
+    "1/s": ("/s",),
+    "": ("",),
+}
+_NUMBER = re.compile(r"\s*([0-9][0-9_,]{0,40}(?:\.[0-9]{0,40})?|\.[0-9]{1,40})(?:[eE]([+-]?[0-9]{1,3}))?\s*(\S{0,20})\s*")
+_LARGEST = 10**30
+
+
+def parse_quantity(text: str, unit: str) -> int | float:
+    """A quantity in base units, exactly: an int where it is whole. A plain number is in base units already.
+
+    unit: "byte", "byte/s", "FLOP/s", "s", "token", "1/s" or "". Prefixes are SI, with their case: 3.35TB/s, 80GiB, 4k.
+
+    Raises:
+        UsageError: if it is no such quantity, negative, not finite, or absurdly large.
+
+    >>> parse_quantity("80GiB", "byte"), parse_quantity("3.35TB/s", "byte/s"), parse_quantity("500ms", "s")
+    (85899345920, 3350000000000, 0.5)
+    """
+    found = _NUMBER.fullmatch(text[:120])
+    if found is None or len(text) > 120:
+        raise UsageError(f"{text[:60]!r} is no quantity", hint=f"for example {_example(unit)}")
+    digits, exponent, suffix = found.groups()
+    value = Fraction(digits.replace("_", "").replace(",", ""))
+    if exponent:
+        value *= Fraction(10) ** int(exponent)
+    value *= _factor(suffix, unit, text)
+    if value > _LARGEST:
+        raise UsageError(f"{text[:60]!r} is larger than anything that is built")
+    return int(value) if value.denominator == 1 else float(value)
+
+
+def _factor(suffix: str, unit: str, text: str) -> int | Fraction:
+    for spelling in _SPELLINGS[unit]:
+        if not suffix.endswith(spelling):
+            continue
+        prefix = suffix.removesuffix(spelling) if spelling else suffix
+        if prefix in _PREFIXES and (spelling or unit in ("token", "") or not prefix):
+            return _PREFIXES[prefix]
+        if prefix in _BINARY and unit in ("byte", "byte/s", "token"):
+            return _BINARY[prefix]
+        if prefix in _SMALL and unit == "s":
+            return _SMALL[prefix]
+    if not suffix:
+        return 1
+    raise UsageError(
+        f"{text[:60]!r}: {suffix!r} is no unit of {unit or 'a plain number'}",
+        hint=f"for example {_example(unit)}; case is as SI writes it, and B is a byte",
+    )
+
+
+def _example(unit: str) -> str:
+    return {
+        "byte": "80GiB, 80e9",
+        "byte/s": "3.35TB/s, 3.35e12",
+        "FLOP/s": "989TFLOP/s, 989e12",
+        "s": "500ms, 0.5",
+        "token": "4096, 4k",
+        "1/s": "20/s",
+        "": "8, 1.5",
+    }[unit]
+
+
+def format_quantity(value: float, unit: str, digits: int = 3) -> str:
+    """A value scaled for a person by SI prefixes, with so many significant digits.
+
+    >>> format_quantity(3.35e12, "byte/s"), format_quantity(0.0047761, "s"), format_quantity(16.06e9, "byte")
+    ('3.35 TB/s', '4.78 ms', '16.1 GB')
+    """
+    symbol = {"byte": "B", "byte/s": "B/s", "1/s": "/s", "token": ""}.get(unit, unit)
+    if value == 0:
+        return f"0 {symbol}".strip()
+    steps = ((1e18, "E"), (1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"), (1, ""))
+    if unit == "s":
+        steps = ((1, ""), (1e-3, "m"), (1e-6, "µ"), (1e-9, "n"))  # type: ignore[assignment]
+    for factor, prefix in steps:
+        # Rounding may carry a value up to the next prefix.
+        if abs(float(f"{value:.{digits}g}")) >= factor:
+            return f"{_significant(value / factor, digits)} {prefix}{symbol}".rstrip()
+    factor, prefix = steps[-1]
+    return f"{_significant(value / factor, digits)} {prefix}{symbol}".rstrip()
+
+
+def format_bytes_both(value: float) -> str:
+    """Bytes in decimal and binary units, since a fit decision can hang on which is meant.
+
+    >>> format_bytes_both(141_107_412_992)
+    '141.1 GB (131.4 GiB)'
+    """
+    if abs(value) < 1e9:
+        return f"{value / 1e6:.1f} MB ({value / 2**20:.1f} MiB)"
+    return f"{value / 1e9:.1f} GB ({value / 2**30:.1f} GiB)"
+
+
+def format_count(value: float) -> str:
+    """A count of parameters, in thousands, millions, billions.
+
+    >>> format_count(8_030_261_248)
+    '8.03 B'
+    """
+    for factor, suffix in ((1e12, "T"), (1e9, "B"), (1e6, "M"), (1e3, "k")):
+        if abs(value) >= factor:
+            return f"{_significant(value / factor, 3)} {suffix}"
+    return f"{value:g}"
+
+
+def _significant(value: float, digits: int) -> str:
+    whole = len(str(int(abs(float(f"{value:.{digits}g}")))))
+    return f"{value:,.{max(0, digits - whole)}f}"

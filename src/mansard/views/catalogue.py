@@ -1,0 +1,233 @@
+"""What the catalogue holds, as reports: lists, and everything that is known of one device or model."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from mansard.inputs.device import Device, Fact
+from mansard.inputs.model import Attention, FeedForward, LatentAttention, Layer, MixtureOfExperts, ModelConfig
+from mansard.inputs.notes import Source
+from mansard.views.explanation import source_line
+from mansard.views.report import Block, Column, Report, Table, Text, facts
+from mansard.views.tables import notes_block
+from mansard.views.wording import NONE, bytes_both, counted, figure, number, scaled
+
+RANKINGS = ("name", "ridge", "bandwidth", "peak")
+# By which dtype devices are compared: the first of these that a device has.
+_COMPARED = ("bf16", "fp16", "fp32")
+
+
+def compared_peak(device: Device) -> tuple[str, float] | None:
+    """The dtype and dense peak by which a device is ranked; None if it has none of them."""
+    known = dict(device.peaks)
+    for dtype in _COMPARED:
+        if dtype in known:
+            return dtype, known[dtype].value
+    return None if device.vector_peak is None else ("fp32", device.vector_peak.value)
+
+
+def ridge(device: Device) -> float:
+    """Its ridge point in the dtype by which it is ranked; 0 if it has none."""
+    found = compared_peak(device)
+    return found[1] / device.memory_bandwidth.value if found else 0.0
+
+
+def ranked(devices: Sequence[Device], by: str) -> list[Device]:
+    """Devices by name, or by a measure with the largest first."""
+    if by == "name":
+        return sorted(devices, key=lambda device: device.name)
+    measures = {
+        "ridge": ridge,
+        "bandwidth": lambda device: device.memory_bandwidth.value,
+        "peak": lambda device: (compared_peak(device) or ("", 0.0))[1],
+    }
+    measure = measures[by]
+    return sorted(devices, key=lambda device: (-measure(device), device.name))
+
+
+def device_rows(devices: Sequence[Device]) -> list[dict[str, Any]]:
+    """A row of raw numbers for each device."""
+    rows = []
+    for device in devices:
+        dtype, peak = compared_peak(device) or ("", None)
+        rows.append(
+            {
+                "name": device.name,
+                "title": device.title,
+                "dtype": dtype,
+                "peak_flops_per_s": peak,
+                "memory_bandwidth_bytes_per_s": device.memory_bandwidth.value,
+                "ridge_point": ridge(device) or None,
+                "memory_bytes": device.memory_bytes,
+            }
+        )
+    return rows
+
+
+def device_list(devices: Sequence[Device]) -> Report:
+    """A line for each device: peak, bandwidth, ridge point, memory."""
+    rows = tuple(
+        (
+            row["name"], row["title"], row["dtype"], scaled(row["peak_flops_per_s"], "FLOP/s"),
+            scaled(row["memory_bandwidth_bytes_per_s"], "B/s"),
+            figure(row["ridge_point"]) if row["ridge_point"] else NONE,
+            devices[place].memory_label or scaled(row["memory_bytes"], "B"),
+        )
+        for place, row in enumerate(device_rows(devices))
+    )  # fmt: skip
+    columns = (
+        Column("name"), Column("device"), Column("dtype"), Column("dense peak", right=True),
+        Column("bandwidth", right=True), Column("ridge", right=True), Column("memory", right=True),
+    )  # fmt: skip
+    return Report(headline=counted(len(devices), "device"), blocks=(Table(title="", columns=columns, rows=rows),))
+
+
+def name_list(kind: str, rows: Sequence[dict[str, Any]]) -> Report:
+    """A line for each thing; the keys of the first are the columns."""
+    one = kind.removesuffix("s")
+    if not rows:
+        return Report(headline=f"no {kind}")
+    names = list(rows[0])
+    right = {name for name in names if all(isinstance(row[name], (int, float)) for row in rows)}
+    cells = tuple(tuple(number(row[n]) if n in right else str(row[n] or "") for n in names) for row in rows)
+    columns = tuple(Column(name.replace("_", " "), right=name in right) for name in names)
+    return Report(headline=counted(len(rows), one), blocks=(Table(title="", columns=columns, rows=cells),))
+
+
+def device_report(device: Device, *, quiet: bool = False) -> Report:
+    """Every value with its confidence and note, and the ridge point of each dtype."""
+    first = f"{device.name}: {device.title}, {device.vendor}" if device.vendor else f"{device.name}: {device.title}"
+    names = ", ".join(device.aliases)
+    blocks: list[Block] = [facts("", [*device.texts, *([("also called", names)] if names else [])])]
+    bandwidth = device.memory_bandwidth.value
+    rows = [
+        (dtype, scaled(fact.value, "FLOP/s"), f"{figure(fact.value / bandwidth)} FLOP/byte", *_trust(fact))
+        for dtype, fact in device.peaks
+    ]
+    if device.vector_peak is not None:
+        fact = device.vector_peak
+        rows.append(("vector (fp32)", scaled(fact.value, "FLOP/s"), f"{figure(fact.value / bandwidth)} FLOP/byte", *_trust(fact)))
+    columns = (
+        Column("dtype"), Column("dense peak", right=True), Column("ridge point", right=True), Column("confidence"),
+        Column("source"), Column("note"),
+    )  # fmt: skip
+    blocks.append(Table(title="Peaks", columns=columns, rows=tuple(rows)))
+    blocks.append(_memory(device))
+    if device.facts:
+        others = tuple((name.replace("_", " "), _amount(name, fact.value), *_trust(fact)) for name, fact in device.facts)
+        blocks.append(Table(title="More", columns=_VALUES, rows=others))
+    if not quiet:
+        blocks += notes_block(device.notes)
+    blocks.append(Text(title="Sources", lines=tuple(f"- {source_line(source)}" for source in device.sources)))
+    kept = (block for block in blocks if not isinstance(block, Table) or block.rows)
+    return Report(headline=first, blocks=tuple(kept))
+
+
+_VALUES = (Column("what"), Column("value", right=True), Column("confidence"), Column("source"), Column("note"))
+
+
+def _memory(device: Device) -> Table:
+    rows = [("bandwidth", scaled(device.memory_bandwidth.value, "B/s"), *_trust(device.memory_bandwidth))]
+    if device.memory is not None:
+        label = f", sold as {device.memory_label}" if device.memory_label else ""
+        rows.append(("size", bytes_both(device.memory.value) + label, *_trust(device.memory)))
+    if device.last_level_cache is not None:
+        rows.append(("last-level cache", bytes_both(device.last_level_cache.value), *_trust(device.last_level_cache)))
+    return Table(title="Memory", columns=_VALUES, rows=tuple(rows))
+
+
+def _trust(fact: Fact) -> tuple[str, str, str]:
+    return fact.confidence, fact.source, fact.note
+
+
+def _amount(name: str, value: float) -> str:
+    """A value in the unit that its name ends in."""
+    for ending, unit in (("bytes_per_s", "B/s"), ("bytes", "B"), ("_hz", "Hz"), ("_w", "W"), ("_s", "s")):
+        if name.endswith(ending):
+            return scaled(value, unit)
+    return number(value)
+
+
+def model_report(model: ModelConfig, document: dict[str, Any], *, quiet: bool = False) -> Report:
+    """Its facts, then its layers in runs of alike ones."""
+    pairs = [
+        ("architecture", " ".join(part for part in (model.architecture, f"({model.model_type})") if part.strip("()"))),
+        ("parameters", number(document["parameters"])),
+        ("active per token", number(document["parameters_active"])),
+        ("  without embedding", number(document["parameters_active_no_embedding"])),
+        ("weights", f"{bytes_both(document['weight_bytes'])} in {model.dtype}"),
+        ("cache per token", f"{number(document['kv_bytes_per_token'])} B"),
+        ("longest context", number(model.max_position_embeddings) if model.max_position_embeddings else NONE),
+        ("source", model.source),
+    ]
+    if model.hidden_size:
+        pairs.insert(1, ("hidden size", number(model.hidden_size)))
+    blocks: list[Block] = [facts("", [pair for pair in pairs if pair[1]])]
+    if model.layers:
+        blocks.append(Table(title="Layers", columns=_LAYERS, rows=tuple(layer_cells(run) for run in layer_runs(model))))
+    if not quiet:
+        blocks += notes_block(model.notes)
+    layers = counted(len(model.layers), "layer") if model.layers else "a parameter count alone"
+    return Report(headline=f"{model.name}: {scaled(model.parameters, 'parameters')}, {layers}", blocks=tuple(blocks))
+
+
+_LAYERS = (Column("layers"), Column("mixer"), Column("feed-forward"), Column("parameters each", right=True))
+
+
+def layer_runs(model: ModelConfig) -> list[dict[str, Any]]:
+    """Runs of alike layers in order: first and last (from 0), what they are, parameters of one."""
+    from mansard.inputs.model import layer_parameters
+
+    runs: list[dict[str, Any]] = []
+    previous: Layer | None = None
+    for place, layer in enumerate(model.layers):
+        if layer == previous:
+            runs[-1]["last"] = place
+            continue
+        runs.append(
+            {
+                "first": place,
+                "last": place,
+                "mixer": mixer_words(layer),
+                "feed_forward": feed_forward_words(layer),
+                "parameters": layer_parameters(layer, model.hidden_size),
+            }
+        )
+        previous = layer
+    return runs
+
+
+def layer_cells(run: dict[str, Any]) -> tuple[str, ...]:
+    """A run as cells."""
+    where = f"{run['first']}" if run["first"] == run["last"] else f"{run['first']}–{run['last']}"
+    return where, run["mixer"], run["feed_forward"], number(run["parameters"])
+
+
+def mixer_words(layer: Layer) -> str:
+    """The mixer in words."""
+    mixer = layer.mixer
+    if isinstance(mixer, LatentAttention):
+        rank = f"latent {mixer.kv_lora_rank} + {mixer.qk_rope_head_dim}"
+        return f"MLA: {mixer.heads} heads of {mixer.qk_head_dim}/{mixer.v_head_dim}, {rank}"
+    assert isinstance(mixer, Attention)  # noqa: S101  # the only other kind
+    limit = f", window {mixer.window:,}" if mixer.window else f", chunks of {mixer.chunk:,}" if mixer.chunk else ""
+    keys = "" if mixer.kv_heads == mixer.heads else f", {counted(mixer.kv_heads, 'key/value head')}"
+    return f"attention: {mixer.heads} heads of {mixer.head_dim}{keys}{limit}"
+
+
+def feed_forward_words(layer: Layer) -> str:
+    """The feed-forward part in words."""
+    part = layer.feed_forward
+    if isinstance(part, MixtureOfExperts):
+        shared = f", shared {part.shared.intermediate_size:,}" if part.shared else ""
+        width = part.expert.intermediate_size
+        return f"{part.num_experts_per_tok} of {part.num_experts} experts of {width:,}{shared}"
+    assert isinstance(part, FeedForward)  # noqa: S101  # the only other kind
+    return f"{'gated ' if part.gated else ''}{part.intermediate_size:,} ({part.activation})"
+
+
+def citation(subject: str, sources: Sequence[Source]) -> Report:
+    """What stands behind the numbers of a device or a model."""
+    if not sources:
+        return Report(headline=f"{subject}: no source is recorded")
+    lines = tuple(f"- {source_line(source)}" for source in sources)
+    return Report(headline=f"{subject}: {counted(len(sources), 'source')}", blocks=(Text(title="", lines=lines),))

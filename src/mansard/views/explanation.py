@@ -1,0 +1,161 @@
+"""A derivation as a report that a student can redo on paper."""
+
+from collections.abc import Iterator
+from math import floor
+
+from mansard.inputs.device import Device
+from mansard.inputs.notes import Source
+from mansard.operators.cost import Op
+from mansard.results import Analysis, Phase
+from mansard.views.derivation import Derivation, Line
+from mansard.views.headline import headline, workload
+from mansard.views.report import Block, Report, Text, facts
+from mansard.views.tables import notes_block, saturation_line
+from mansard.views.wording import bytes_both, duration, figure, milliseconds, number, scaled
+
+
+def explanation_report(found: Analysis, steps: tuple[Derivation, ...], *, quiet: bool = False) -> Report:
+    """Given numbers, then decode and prefill with every operator, the clocks, what they mean, request and sources."""
+    blocks: list[Block] = [device_block(found), _memory(found)]
+    for one in reversed(steps):
+        blocks += _phase(one, found)
+    blocks += [_request(found), Text(title="Saturation", lines=(saturation_line(found.saturation, bool(found.model.layers)),))]
+    if not quiet:
+        blocks += notes_block(found.notes)
+    blocks.append(source_block(found.sources))
+    return Report(headline=headline(found), blocks=tuple(blocks))
+
+
+def device_block(found: Analysis) -> Block:
+    """B and P with their sources: what every clock divides by."""
+    device: Device = found.device
+    dtypes = dict.fromkeys(phase.dtype for phase in found.phases.values())
+    pairs = [("B", f"{scaled(device.memory_bandwidth.value, 'B/s')}  memory bandwidth{_from(device.memory_bandwidth.source)}")]
+    for dtype in dtypes:
+        peak = device.peak(dtype)
+        instead = "" if peak.dtype == dtype else f", which stands in for {dtype}"
+        text = f"{scaled(peak.flops_per_s, 'FLOP/s')}  dense peak of {peak.dtype}{instead}{_from(peak.fact.source)}"
+        pairs.append(("P", text))
+        pairs.append(("P / B", f"{figure(peak.flops_per_s / device.memory_bandwidth.value)} FLOP/byte  ridge point"))
+    if device.vector_peak is not None:
+        text = f"{scaled(device.vector_peak.value, 'FLOP/s')}  vector units{_from(device.vector_peak.source)}"
+        pairs.append(("P_vector", text))
+    return facts(f"Given: {workload(found)}; the device", pairs)
+
+
+def _from(source: str) -> str:
+    return f"  [{source}]" if source else "  [given]"
+
+
+def _memory(found: Analysis) -> Block:
+    memory = found.memory
+    parts = [memory.weights_bytes, memory.cache_bytes, memory.state_bytes, memory.activations_bytes, memory.reserve_bytes]
+    put_in = " + ".join(number(part) for part in parts if part)
+    lines = [
+        "total = weights + cache + activations + reserve",
+        f"      = {put_in} = {number(memory.total_bytes)} B, {bytes_both(memory.total_bytes)}",
+    ]
+    if memory.cache_bytes:
+        each, tokens = number(memory.cache_bytes_per_sequence), number(memory.tokens_per_sequence)
+        lines.append(f"cache = {number(found.workload.batch)} · {each} B for {tokens} tokens a sequence")
+    if memory.device_bytes is not None:
+        verdict = "fits" if memory.fits else "does not fit"
+        lines.append(f"device: {number(memory.device_bytes)} B, {bytes_both(memory.device_bytes)}: it {verdict}")
+    return Text(title="Memory", lines=tuple(lines), literal=True)
+
+
+def _phase(one: Derivation, found: Analysis) -> Iterator[Block]:
+    phase = one.phase
+    yield facts(f"{phase.name.capitalize()}: the step", [(line.quantity, _symbol(line)) for line in one.given])
+    for op, lines in one.operators:
+        yield Text(title=_title(op), lines=tuple(_operator_lines(op, lines)))
+    totals = [text for line in one.totals for text in _equation(line)]
+    yield Text(title=f"{phase.name.capitalize()}: sums", lines=tuple(totals))
+    clocks = [text for line in one.clocks for text in _equation(line)]
+    yield Text(title=f"{phase.name.capitalize()}: clocks", lines=(*clocks, *_verdict(phase, found)))
+
+
+def _symbol(line: Line) -> str:
+    put_in = f" = {line.substituted}" if line.substituted else ""
+    return f"{number(line.value)} {line.unit}".rstrip() + f"  ({line.formula}{put_in})"
+
+
+def _title(op: Op) -> str:
+    many = f", {number(op.count)} of them" if op.count != 1 else ""
+    return f"{op.name} ({op.group}, {op.dtype}{many})"
+
+
+def _operator_lines(op: Op, lines: tuple[Line, ...]) -> Iterator[str]:
+    if op.symbols:
+        yield "; ".join(f"{symbol} = {number(value)} {what}" for symbol, value, what in op.symbols)
+    for line in lines:
+        yield from _equation(line)
+
+
+def _equation(line: Line) -> Iterator[str]:
+    put_in = f" = {line.substituted}" if line.substituted and line.substituted != number(line.value) else ""
+    source = f"  [{line.source}]" if line.source else ""
+    yield f"{line.quantity} = {line.formula}{put_in} = {_result(line)}{source}"
+
+
+def _result(line: Line) -> str:
+    if line.unit == "s":
+        return milliseconds(line.value)
+    if line.unit in ("B", "FLOP"):
+        exact = f"{number(line.value)} {line.unit}"
+        return exact if line.value < 1e5 else f"{exact} ({scaled(line.value, line.unit)})"
+    return f"{figure(line.value)} {line.unit}"
+
+
+def _verdict(phase: Phase, found: Analysis) -> Iterator[str]:
+    memory_s, compute_s = phase.clocks.memory_s, phase.clocks.compute_s
+    if memory_s > compute_s:
+        yield f"memory / compute = {milliseconds(memory_s)} / {milliseconds(compute_s)} = {_times(memory_s, compute_s)}"
+        yield f"{phase.name} is {phase.bound}-bound: at best {milliseconds(phase.best_s)}; the cores idle for {_idle(phase.mfu)}"
+        even = found.saturation.batch_weights_alone
+        if even is not None and phase.name == "decode":
+            many = "1 token per step evens" if even == 1 else f"{number(even)} tokens per step even"
+            yield f"{many} the two clocks out for the weights alone (mansard saturate)"
+        return
+    yield f"compute / memory = {milliseconds(compute_s)} / {milliseconds(memory_s)} = {_times(compute_s, memory_s)}"
+    yield (
+        f"{phase.name} is {phase.bound}-bound: at best {milliseconds(phase.best_s)}, "
+        f"about {_ratio(compute_s, memory_s)} times the reading"
+    )
+
+
+def _times(more: float, less: float) -> str:
+    return f"{_ratio(more, less)} times" if less else "no work at all"
+
+
+def _ratio(more: float, less: float) -> str:
+    ratio = more / less
+    return f"{ratio:,.0f}" if ratio >= 9.95 else figure(ratio)
+
+
+def _idle(utilisation: float) -> str:
+    """Whole percent, rounded down: "over 99 % of the step"."""
+    return f"over {floor(100 * (1 - utilisation))} % of the step"
+
+
+def _request(found: Analysis) -> Block:
+    request, gaps = found.request, found.workload.output - 1
+    lines = [f"TTFT = prefill = {duration(request.ttft_s.best)}"]
+    if gaps:
+        first, last = duration(request.itl_first_s.best), duration(request.itl_last_s.best)
+        many = f"{number(gaps)} {'gap' if gaps == 1 else 'gaps'}"
+        lines.append(f"ITL  = mean of {many}, from {first} to {last} as the cache grows = {duration(request.itl_s.best)}")
+    put_in = f"{duration(request.ttft_s.best)} + {number(gaps)} · {duration(request.itl_s.best)}" if gaps else "TTFT"
+    lines.append(f"end to end = TTFT + (n_out − 1) · ITL = {put_in} = {duration(request.e2e_s.best)}")
+    return Text(title="Request", lines=tuple(lines))
+
+
+def source_block(sources: tuple[Source, ...]) -> Block:
+    """Where the numbers come from, a line each."""
+    return Text(title="Sources", lines=tuple(f"- {source_line(source)}" for source in sources))
+
+
+def source_line(source: Source) -> str:
+    """Id, title, address, date, confidence, as far as they are known."""
+    more = ", ".join(part for part in (source.address, source.date, source.confidence) if part)
+    return f"[{source.id}] {source.title}" + (f": {more}" if more else "")
