@@ -1,1 +1,251 @@
 """A model from what a person types: a file, a folder, standard input, a catalogue name, a hub id, a parameter count."""
+
+import os
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from functools import lru_cache
+from pathlib import Path
+from types import ModuleType
+from typing import Any, NoReturn
+
+from mansard import registry
+from mansard.errors import Fault, InputError, UnavailableError, UsageError, did_you_mean
+from mansard.inputs.files import read_json
+from mansard.inputs.folders import flat, heads, private_folders
+from mansard.inputs.hub import cached_config, downloaded_config
+from mansard.inputs.keys import Keys
+from mansard.inputs.model import ModelConfig
+from mansard.inputs.quantization import read_quantization
+from mansard.precision import WeightFormat
+from mansard.units import parse_quantity
+
+_FOLDER = Path(__file__).parent / "catalogue" / "models"
+_FAMILIES = "mansard.architectures"
+# Where a multimodal model keeps the configuration of its language model.
+_NESTED = ("text_config", "llm_config", "language_config", "thinker_config")
+# In the catalogue's TOML, which has no null, an absent key of these means null.
+_NULL_WHEN_ABSENT = ("sliding_window", "q_lora_rank")
+# Kinds that are known and not supported, so that the refusal can say what they are. Words that names contain.
+_OTHER_KINDS = {
+    "hybrids of attention and state-space or linear layers": (
+        "mamba", "jamba", "nemotron_h", "qwen3_next", "qwen3_5", "bamba", "zamba", "falcon_h1", "granitemoehybrid",
+        "rwkv", "recurrent_gemma", "lfm2", "kimi_linear", "minimax_m1", "minimax_text",
+    ),
+    "models with sparse attention": ("deepseek_v32", "glm_moe_dsa"),
+    "models whose layers share or shape their caches by themselves": ("gemma3n", "gemma4", "openelm", "nemotron-nas"),
+    "encoders": ("bert", "roberta", "electra", "deberta", "mpnet", "nomic"),
+    "encoder-decoders": ("t5", "bart", "whisper", "marian", "pegasus", "mbart"),
+    "vision towers": ("clip", "siglip", "vit", "dinov"),
+}  # fmt: skip
+
+
+def load_model(text: str, *, online: bool = False) -> ModelConfig:
+    """A model from a path, a folder, `-`, `params=8e9[,bytes=2]`, a catalogue name or a hub id.
+
+    Raises:
+        UsageError: if no model of the catalogue has that name, with near matches.
+        InputError: if a file is bad or its architecture is not known, with every fault.
+        UnavailableError: if a hub id is neither in the catalogue nor in the local cache, and `online` is not asked for.
+
+    >>> load_model("llama-3.1-8b").parameters
+    8030261248
+    """
+    if text.startswith("params="):
+        return _counted(text)
+    if text == "-" or text.endswith(".json") or os.path.exists(text):  # noqa: PTH110  # False for what is no path
+        document, where = read_json(text)
+        return read_config(document, where)
+    if (path := _catalogued(text)) is not None:
+        return _from_catalogue(path)
+    if text.count("/") == 1 and not text.startswith((".", "/", "~")):
+        place = downloaded_config(text) if online else cached_config(text)
+        if place is None:
+            raise UnavailableError(
+                f"{text} is neither in the catalogue nor in the local hub cache",
+                hint="give its config.json as a path, pipe it in as -, or look it up with --online",
+            )
+        document, _ = read_json(str(place))
+        return replace(read_config(document, text), name=text)
+    if "/" in text or os.sep in text:
+        read_json(text)  # says what is wrong with the path
+    hint = did_you_mean(text, _known_names()) or "`mansard list models` shows those that are known"
+    raise UsageError(f"no model is called {text[:60]!r}", hint=f"{hint}; or give its config.json, or params=8e9")
+
+
+def read_config(document: Mapping[str, Any], source: str, name: str | None = None) -> ModelConfig:
+    """A model from a parsed configuration as its publisher wrote it.
+
+    Raises:
+        InputError: naming the architecture if it is not known, or every fault of the configuration.
+    """
+    outer = Keys(document, source)
+    keys, part = _language_part(outer)
+    family, model_type, architecture = _family(outer, keys)
+    model = family.read(keys)
+    quantization = read_quantization(outer.nested("quantization_config") if _has_quantization(outer) else _inner(keys))
+    keys.finish()
+    if part:
+        keys.note("text-only", f"only the language model ({part}) is counted, no vision or audio tower", "warning")
+    head = model.head
+    if head is not None and part and outer.has("tie_word_embeddings") and not keys.has("tie_word_embeddings"):
+        head = replace(head, tied=outer.flag("tie_word_embeddings"))
+        outer.finish()
+    dtype = outer.dtype() if part and outer.has("torch_dtype", "dtype") and not keys.has("torch_dtype", "dtype") else model.dtype
+    known = name or _name(outer, source)
+    notes = [note for note in keys.notes if dtype == model.dtype or note.code != "default-dtype"]
+    return replace(
+        model, name=known, source=source, model_type=model_type, architecture=architecture, head=head, dtype=dtype,
+        quantization=quantization, notes=tuple(dict.fromkeys((*model.notes, *notes))),
+    )  # fmt: skip
+
+
+def model_names() -> tuple[str, ...]:
+    """The names of the models in the catalogue and in private folders, sorted."""
+    return tuple(sorted({path.stem for path in _paths()}))
+
+
+def _counted(text: str) -> ModelConfig:
+    values: dict[str, float] = {"bytes": 2}
+    for pair in text.split(","):
+        key, _, value = pair.strip().partition("=")
+        if key not in ("params", "bytes"):
+            raise UsageError(f"{key[:40]!r} is no part of a parameter count", hint="for example params=8e9,bytes=2")
+        # "8B" is how people write billions of parameters; elsewhere B is a byte.
+        values[key] = parse_quantity(value.replace("B", "G") if key == "params" else value, "")
+    parameters, width = values["params"], values["bytes"]
+    if parameters != int(parameters) or not 1 <= parameters <= 1e18 or not 0 < width <= 16:
+        raise UsageError(f"{text[:60]!r}: params must be a whole number up to 1e18, bytes between 0 and 16")
+    bits = 8 * width
+    if bits != int(bits):
+        raise UsageError(f"bytes={width:g} is no whole number of bits", hint="0.5 is 4 bits, 0.625 is 5")
+    dtype = {8: "fp32"}.get(int(width * 2), "bf16")
+    stored = WeightFormat(name=f"{width:g} bytes", bits=int(bits), dtype=dtype, weight_only=width < 2)
+    return ModelConfig(
+        name=text, source="a parameter count", model_type="", architecture="", hidden_size=0, layers=(), embedding=None,
+        head=None, final_norm=None, dtype=dtype, opaque_parameters=int(parameters), opaque_format=stored,
+    )  # fmt: skip
+
+
+def _paths() -> Iterator[Path]:
+    for folder in (*private_folders("models"), _FOLDER):
+        yield from sorted(folder.glob("*.toml"))
+
+
+def _catalogued(text: str) -> Path | None:
+    """The file of a catalogue name, an alias or a hub id; exact names first."""
+    wanted = flat(text)
+    loose: Path | None = None
+    for folder in (*private_folders("models"), _FOLDER):
+        exact = folder / f"{text}.toml"
+        if "/" not in text and exact.is_file():
+            return exact
+    for path, head in heads(_paths()):
+        names = (path.stem, *head.get("aliases", ()), *head.get("hub_ids", ()))
+        if text.lower() in (name.lower() for name in names):
+            return path
+        if loose is None and wanted in map(flat, names):
+            loose = path
+    return loose
+
+
+def _known_names() -> list[str]:
+    found: list[str] = []
+    for path, head in heads(_paths()):
+        found += [path.stem, *head.get("aliases", ()), *head.get("hub_ids", ())]
+    return found
+
+
+def _from_catalogue(path: Path) -> ModelConfig:
+    try:
+        document = tomllib.loads(path.read_text(encoding="utf-8"))
+        config = document["config"]
+    except (OSError, ValueError, KeyError) as error:
+        raise InputError([Fault(problem=f"is no model file: {error}", where=str(path))]) from error
+    config = {**dict.fromkeys(_NULL_WHEN_ABSENT), **config}
+    source = ", ".join(str(document[key]) for key in ("source", "address") if document.get(key))
+    return read_config(config, source or str(path), name=path.stem)
+
+
+def _language_part(outer: Keys) -> tuple[Keys, str]:
+    """The keys of the language model, and under which key they were nested: "" for a model that is nothing else."""
+    for name in _NESTED:
+        if isinstance(outer.document.get(name), Mapping) and outer.document[name]:
+            inner = outer.nested(name)
+            deeper, part = _language_part(inner)
+            return (deeper, part or name)
+    return outer, ""
+
+
+def _has_quantization(outer: Keys) -> bool:
+    return outer.has("quantization_config")
+
+
+def _inner(keys: Keys) -> Keys:
+    return keys.nested("quantization_config")
+
+
+def _name(keys: Keys, source: str) -> str:
+    given = keys.raw("_name_or_path")
+    if isinstance(given, str) and given.strip("./") and len(given) < 120:
+        return given.rstrip("/").rsplit("/", 1)[-1]
+    place = Path(source)
+    return (place.parent.name if place.name == "config.json" else place.stem) or "model"
+
+
+def _family(outer: Keys, keys: Keys) -> tuple[ModuleType, str, str]:
+    """The family that reads a configuration, by `model_type` and then by class; an unknown one is refused by name."""
+    model_type = _word(keys.raw("model_type")) or _word(outer.raw("model_type"))
+    classes = outer.raw("architectures") or keys.raw("architectures")
+    listed = classes if isinstance(classes, list) else []
+    names = [name for name in listed if isinstance(name, str)][:8]
+    architecture = names[0] if names else ""
+    if not model_type and not names:
+        _refuse_shapeless(outer)
+    if model_type:
+        family = _by_model_type(model_type)
+        if family is not None:
+            return family, model_type, architecture
+    else:
+        for family in registry.modules(_FAMILIES):
+            if set(names) & set(family.ARCHITECTURES):
+                return family, family.MODEL_TYPES[0], architecture
+    _refuse_unknown(outer, model_type or architecture, architecture)
+
+
+def _by_model_type(model_type: str) -> ModuleType | None:
+    if model_type in registry.names(_FAMILIES):
+        family = registry.module(_FAMILIES, model_type)
+        if model_type in family.MODEL_TYPES:
+            return family
+    return _families_by_type().get(model_type)
+
+
+@lru_cache(maxsize=1)
+def _families_by_type() -> dict[str, ModuleType]:
+    return {model_type: family for family in registry.modules(_FAMILIES) for model_type in family.MODEL_TYPES}
+
+
+def _word(value: Any) -> str:
+    return value[:100] if isinstance(value, str) else ""
+
+
+def _refuse_shapeless(keys: Keys) -> None:
+    if keys.has("_class_name", "_diffusers_version"):
+        kind = _word(keys.raw("_class_name")) or "a diffusers component"
+        keys.refuse("_class_name", f"is a diffusion model ({kind}), no language model", hint="images and video come later")
+    if keys.has("dim", "n_layers"):
+        hint = "give the config.json in Hugging Face's format; it lies beside params.json in most repositories"
+        keys.refuse("dim", "is a key of Mistral's own params.json, whose format is not read", hint=hint)
+    hint = "a config.json of a language model names its model_type"
+    keys.refuse("model_type", "is required but absent, and no architectures are listed either", hint=hint)
+
+
+def _refuse_unknown(keys: Keys, name: str, architecture: str) -> NoReturn:
+    for kind, words in _OTHER_KINDS.items():
+        if any(word in name.lower() for word in words):
+            keys.refuse("model_type", f"{name!r} is one of the {kind}, which are not supported yet",
+                        hint="only decoders with full, windowed or latent attention are counted so far")  # fmt: skip
+    hint = did_you_mean(name, tuple(_families_by_type())) or "params=8e9 gives a bound from a parameter count alone"
+    shown = f" ({architecture})" if architecture and architecture != name else ""
+    keys.refuse("model_type", f"architecture {name!r}{shown} is not known, and is not guessed at", hint=hint)

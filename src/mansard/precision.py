@@ -54,7 +54,7 @@ class WeightFormat:
     group_size: int | None = None
     block: tuple[int, int] | None = None
     per_column_scale: bool = False
-    scale_bits: int = 0
+    scale_bits: float = 0  # a fraction where scales are themselves scaled
     zero_bits: int = 0
     weight_only: bool = False
 
@@ -74,7 +74,7 @@ class WeightFormat:
         elif self.per_column_scale:
             scales = columns
         bits = rows * columns * self.bits + scales * (self.scale_bits + self.zero_bits)
-        return -(-bits // 8)
+        return ceil(bits / 8) if isinstance(bits, float) else -(-bits // 8)
 
 
 def _plain(dtype: str) -> WeightFormat:

@@ -69,7 +69,9 @@ def test_published_parameters(name: str, parameters: int, active: int) -> None:
 
 
 def test_deepseek_v3_has_its_routing_biases_beside_its_parameters() -> None:
-    buffers = sum(getattr(layer.feed_forward, "correction_buffer", 0) for layer in mansard.load_model("deepseek-v3").layers)
+    buffers = sum(
+        getattr(layer.feed_forward, "correction_buffer", 0) for layer in mansard.load_model("deepseek-v3").layers
+    )
     assert buffers == 58 * 256
 
 

@@ -41,13 +41,15 @@ class Mansard(click.Group):
             )
         )  # fmt: skip
 
-    def list_commands(self, ctx: click.Context) -> list[str]:
+    def list_commands(self, ctx: click.Context | None = None) -> list[str]:
         """The modules of this folder."""
+        del ctx  # the same wherever it is asked
         found = names(_PACKAGE)
         return sorted(found, key=lambda name: (_ORDER.index(name) if name in _ORDER else len(_ORDER), name))
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """The module's `command`."""
+        del ctx
         if cmd_name not in names(_PACKAGE):
             return None
         found: click.Command = module(_PACKAGE, cmd_name).command
@@ -86,18 +88,18 @@ def guarded(run: Callable[[], Any]) -> int:
     try:
         status = run()
     except click.exceptions.NoArgsIsHelpError as shown:
-        click.echo(shown.ctx.get_help() if shown.ctx else shown.format_message(), err=True)
+        click.echo(shown.format_message(), err=True)
         return 2
     except click.ClickException as bad:
         return _say(bad.format_message(), _where_to_look(bad), bad.exit_code)
     except (KeyboardInterrupt, click.Abort):
         return _say("interrupted", "", 130)
-    except MansardError as bad:
-        return _say(str(bad), "", bad.exit_code)
+    except MansardError as known:
+        return _say(str(known), "", known.exit_code)
     except BrokenPipeError:
         _close_pipe()
         return 0
-    except Exception as bug:  # noqa: BLE001  # the last resort: one line, and the traceback only if asked for
+    except Exception as bug:  # the last resort: one line, and the traceback only if asked for
         if os.environ.get("MANSARD_DEBUG"):
             raise
         shown_bug = " ".join(str(bug).split())[:200]

@@ -10,7 +10,7 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 FORMATS = ("table", "json", "jsonl", "csv", "md", "html")
 
 
-class Quantity(click.ParamType):
+class Quantity(click.ParamType[Any]):
     """A number that may carry a unit: `4k` tokens, `500ms`."""
 
     def __init__(self, unit: str, *, whole: bool = False) -> None:
@@ -28,17 +28,18 @@ class Quantity(click.ParamType):
         from mansard.errors import MansardError
         from mansard.units import parse_quantity
 
+        if self.whole and (plain := _plain_integer(value)) is not None:
+            return plain
         try:
-            number = _plain_integer(value) if self.whole else None
-            number = parse_quantity(value, self.unit) if number is None else number
+            number = parse_quantity(value, self.unit)
         except MansardError as bad:
             self.fail(str(bad), param, ctx)
-        if self.whole and number != int(number):
+        if self.whole and not isinstance(number, int):
             self.fail(f"{value[:60]!r} is not a whole number", param, ctx)
-        return int(number) if self.whole else number
+        return number
 
 
-class Named(click.ParamType):
+class Named(click.ParamType[Any]):
     """A name of a catalogue: completed in the shell, checked by what reads it."""
 
     def __init__(self, name: str, kind: str) -> None:
@@ -46,6 +47,7 @@ class Named(click.ParamType):
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[Any]:
         """The names that begin so; files too, since a model or a device may be one."""
+        del ctx, param
         from click.shell_completion import CompletionItem
 
         from mansard.cli._names import names_of

@@ -1,7 +1,7 @@
 """What `show` and `cite` are asked about: a device or a model, whichever bears the name."""
 
 from mansard.cli._names import names_of
-from mansard.errors import MansardError, UnavailableError, UsageError, did_you_mean
+from mansard.errors import UnavailableError, UsageError, did_you_mean
 from mansard.inputs.device import Device
 from mansard.inputs.model import ModelConfig
 
@@ -11,7 +11,7 @@ def subject_of(text: str, *, online: bool = False) -> Device | ModelConfig:
 
     Raises:
         UsageError: if it is neither, with the near matches of both.
-        MansardError: if it is one of them, and bad.
+        InputError: if it is one of them, and bad.
     """
     from mansard.inputs.device_file import load_device
     from mansard.models import load_model
@@ -22,7 +22,7 @@ def subject_of(text: str, *, online: bool = False) -> Device | ModelConfig:
         return load_model(text, online=online)
     try:
         return load_device(text)
-    except MansardError:
+    except UsageError:
         pass
     try:
         return load_model(text, online=online)

@@ -17,9 +17,9 @@ from mansard.cli._output import Answer, deliver
 @options.online_option
 @options.output_options
 def command(
-    model: str, device: str, shape: str | None, as_json: bool, file: str | None, quiet: bool, **words: Any
+    *, model: str, device: str, shape: str | None, as_json: bool, file: str | None, quiet: bool, **words: Any
 ) -> int:
-    """Every change that could help MODEL on a device or is often thought to: its gain in the bound, and why.
+    r"""Every change that could help MODEL on a device or is often thought to: its gain in the bound, and why.
 
     \b
     mansard advise llama-3.1-8b --on h100-sxm --batch 32

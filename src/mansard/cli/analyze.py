@@ -17,9 +17,9 @@ from mansard.cli._output import Answer, deliver
 @options.online_option
 @options.output_options
 def command(
-    model: str, device: str, shape: str | None, as_json: bool, file: str | None, quiet: bool, **words: Any
+    *, model: str, device: str, shape: str | None, as_json: bool, file: str | None, quiet: bool, **words: Any
 ) -> int:
-    """What limits MODEL on a device, how fast each phase can be at best, what fits, what would help.
+    r"""What limits MODEL on a device, how fast each phase can be at best, what fits, what would help.
 
     \b
     mansard analyze llama-3.1-8b --on h100-sxm

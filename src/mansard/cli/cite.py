@@ -11,8 +11,8 @@ from mansard.inputs.device import Device
 @click.argument("name", type=options.Named("name", "devices"))
 @options.online_option
 @options.output_options
-def command(name: str, online: bool, shape: str | None, as_json: bool, file: str | None, quiet: bool) -> int:
-    """Where the numbers of a device or a model come from: title, address, date, and how far they can be trusted.
+def command(*, name: str, online: bool, shape: str | None, as_json: bool, file: str | None, quiet: bool) -> int:
+    r"""Where the numbers of a device or a model come from: title, address, date, and how far they can be trusted.
 
     \b
     mansard cite h100-sxm

@@ -17,20 +17,21 @@ from mansard.cli._output import Answer, deliver
 @options.online_option
 @options.output_options
 def command(
-    model: str, device: str, shape: str | None, as_json: bool, file: str | None, quiet: bool, **words: Any
+    *, model: str, device: str, shape: str | None, as_json: bool, file: str | None, quiet: bool, **words: Any
 ) -> int:
-    """The answer of `analyze` as arithmetic, line by line: formula, numbers put in, result, unit, source.
+    r"""The answer of `analyze` as arithmetic, line by line: formula, numbers put in, result, unit, source.
 
     \b
     mansard explain params=8e9 --on peak=990e12,bandwidth=3.35e12 --prompt 8000
     mansard explain llama-3.1-8b --on h100-sxm --batch 32
     """
-    from mansard.analysis import scenario
+    from mansard.analysis import analyze
+    from mansard.scenarios import scenario
     from mansard.views.derivation import derivations, explanation_document
     from mansard.views.explanation import explanation_report
 
-    where = scenario(model, on=device, **words)
-    found, steps = where.analysis(), derivations(where)
+    found = analyze(model, on=device, **words)
+    steps = derivations(scenario(found.model, on=found.device, **words))  # what was read once is not read again
     answer = Answer(
         document=lambda: explanation_document(steps),
         rows=lambda: [line._asdict() for one in steps for line in one.lines],

@@ -19,8 +19,8 @@ from mansard.views.report import Report
     help="Devices: the largest first.",
 )  # fmt: skip
 @options.output_options
-def command(kind: str, by: str, shape: str | None, as_json: bool, file: str | None, quiet: bool) -> int:
-    """What there is: models, devices, engines, weight formats, operators.
+def command(*, kind: str, by: str, shape: str | None, as_json: bool, file: str | None, quiet: bool) -> int:
+    r"""What there is: models, devices, engines, weight formats, operators.
 
     \b
     mansard list devices --sort ridge

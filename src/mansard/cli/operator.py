@@ -17,10 +17,10 @@ from mansard.errors import UsageError
 @click.option("--explain", "explains", is_flag=True, help="The arithmetic, line by line.")
 @options.output_options
 def command(
-    name: str, inputs: tuple[str, ...], device: str, explains: bool,
+    *, name: str, inputs: tuple[str, ...], device: str, explains: bool,
     shape: str | None, as_json: bool, file: str | None, quiet: bool,
 ) -> int:  # fmt: skip
-    """One operator alone on a device: what each step loads, works and stores, its intensity, what binds it.
+    r"""One operator alone on a device: what each step loads, works and stores, its intensity, what binds it.
 
     \b
     mansard operator gemm m=32 n=4096 k=4096 --on h100-sxm
@@ -52,7 +52,9 @@ def _pairs(inputs: tuple[str, ...]) -> dict[str, Any]:
     for text in inputs:
         key, sign, value = text.partition("=")
         if not sign or not key or not value:
-            raise UsageError(f"{text[:60]!r} is not of the form key=value", hint="mansard operator gemm m=32 n=4096 k=4096")
+            raise UsageError(
+                f"{text[:60]!r} is not of the form key=value", hint="mansard operator gemm m=32 n=4096 k=4096"
+            )
         if key in given:
             raise UsageError(f"{key[:60]} is given twice")
         if key in ("name", "on"):

@@ -18,10 +18,10 @@ _SECONDS = options.Quantity("s")
 )
 @options.output_options
 def command(
-    ttft: float, itl: float, output: int, prompt: int | None,
+    *, ttft: float, itl: float, output: int, prompt: int | None,
     shape: str | None, as_json: bool, file: str | None, quiet: bool,
 ) -> int:  # fmt: skip
-    """How long a request takes and at which rates, from its TTFT and ITL, each with its definition.
+    r"""How long a request takes and at which rates, from its TTFT and ITL, each with its definition.
 
     \b
     mansard request --ttft 0.2 --itl 0.05 --output 5

@@ -16,9 +16,9 @@ from mansard.cli._output import Answer, deliver
 @options.online_option
 @options.output_options
 def command(
-    model: str, device: str, shape: str | None, as_json: bool, file: str | None, quiet: bool, **words: Any
+    *, model: str, device: str, shape: str | None, as_json: bool, file: str | None, quiet: bool, **words: Any
 ) -> int:
-    """The smallest batch at which decode keeps compute as busy as memory, or never, and the intensity it tends to.
+    r"""The smallest batch at which decode keeps compute as busy as memory, or never, and the intensity it tends to.
 
     Without --context the weights alone are counted; with it each sequence brings its own cache to read.
 

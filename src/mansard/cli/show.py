@@ -14,8 +14,8 @@ from mansard.inputs.model import ModelConfig
 @click.argument("name", type=options.Named("name", "devices"))
 @options.online_option
 @options.output_options
-def command(name: str, online: bool, shape: str | None, as_json: bool, file: str | None, quiet: bool) -> int:
-    """Everything that is known of a device (each value with its confidence, ridge points) or a model (its layers).
+def command(*, name: str, online: bool, shape: str | None, as_json: bool, file: str | None, quiet: bool) -> int:
+    r"""Everything that is known of a device (each value with its confidence, ridge points) or a model (its layers).
 
     \b
     mansard show h100-sxm

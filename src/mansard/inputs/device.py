@@ -9,7 +9,7 @@ from mansard.inputs.notes import Note, Source
 Confidence = Literal["vendor", "vendor-quoted", "secondary", "derived", "given"]
 
 # What runs instead where a device lacks a dtype: the next wider one that keeps every value. bf16 has no narrower home
-# than fp32 (fp16 has not its range), so that it falls through fp16.
+# than fp32: fp16 has not its range, and is only taken where there is nothing wider.
 FALLBACKS: dict[str, tuple[str, ...]] = {
     "int4": ("int8", "fp16", "bf16", "fp32"),
     "fp4": ("fp6", "fp8", "bf16", "fp16", "fp32"),
@@ -17,7 +17,7 @@ FALLBACKS: dict[str, tuple[str, ...]] = {
     "int8": ("bf16", "fp16", "fp32"),
     "fp8": ("bf16", "fp16", "fp32"),
     "fp16": ("bf16", "fp32"),
-    "bf16": ("fp32",),
+    "bf16": ("fp32", "fp16"),
     "tf32": ("fp32",),
     "fp32": (),
     "fp64": (),
@@ -97,7 +97,7 @@ class Device:
         return tuple(found)
 
     def _fallback(self, dtype: str, peak: Peak) -> str:
-        text = f"{self.name} has no {dtype}: computed in {peak.dtype} at {peak.flops_per_s / 1e12:.4g} TFLOP/s"
+        text = f"{self.name} has no known rate in {dtype}: computed in {peak.dtype} at {peak.flops_per_s / 1e12:.4g} TFLOP/s"
         half = dict(self.peaks).get("fp16")
         if dtype == "bf16" and half is not None and half.value > peak.flops_per_s:
             text += f"; in fp16 it would run at {half.value / 1e12:.4g} (--activations fp16)"

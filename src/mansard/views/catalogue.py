@@ -1,13 +1,13 @@
 """What the catalogue holds, as reports: lists, and everything that is known of one device or model."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from mansard.inputs.device import Device, Fact
 from mansard.inputs.model import Attention, FeedForward, LatentAttention, Layer, MixtureOfExperts, ModelConfig
 from mansard.inputs.notes import Source
-from mansard.views.explanation import source_line
 from mansard.views.report import Block, Column, Report, Table, Text, facts
+from mansard.views.sources import source_line
 from mansard.views.tables import notes_block
 from mansard.views.wording import NONE, bytes_both, counted, figure, number, scaled
 
@@ -35,13 +35,12 @@ def ranked(devices: Sequence[Device], by: str) -> list[Device]:
     """Devices by name, or by a measure with the largest first."""
     if by == "name":
         return sorted(devices, key=lambda device: device.name)
-    measures = {
+    measures: dict[str, Callable[[Device], float]] = {
         "ridge": ridge,
         "bandwidth": lambda device: device.memory_bandwidth.value,
         "peak": lambda device: (compared_peak(device) or ("", 0.0))[1],
     }
-    measure = measures[by]
-    return sorted(devices, key=lambda device: (-measure(device), device.name))
+    return sorted(devices, key=lambda device: (-measures[by](device), device.name))
 
 
 def device_rows(devices: Sequence[Device]) -> list[dict[str, Any]]:
@@ -105,7 +104,14 @@ def device_report(device: Device, *, quiet: bool = False) -> Report:
     ]
     if device.vector_peak is not None:
         fact = device.vector_peak
-        rows.append(("vector (fp32)", scaled(fact.value, "FLOP/s"), f"{figure(fact.value / bandwidth)} FLOP/byte", *_trust(fact)))
+        rows.append(
+            (
+                "vector (fp32)",
+                scaled(fact.value, "FLOP/s"),
+                f"{figure(fact.value / bandwidth)} FLOP/byte",
+                *_trust(fact),
+            )
+        )
     columns = (
         Column("dtype"), Column("dense peak", right=True), Column("ridge point", right=True), Column("confidence"),
         Column("source"), Column("note"),
@@ -113,7 +119,9 @@ def device_report(device: Device, *, quiet: bool = False) -> Report:
     blocks.append(Table(title="Peaks", columns=columns, rows=tuple(rows)))
     blocks.append(_memory(device))
     if device.facts:
-        others = tuple((name.replace("_", " "), _amount(name, fact.value), *_trust(fact)) for name, fact in device.facts)
+        others = tuple(
+            (name.replace("_", " "), _amount(name, fact.value), *_trust(fact)) for name, fact in device.facts
+        )
         blocks.append(Table(title="More", columns=_VALUES, rows=others))
     if not quiet:
         blocks += notes_block(device.notes)
@@ -137,6 +145,10 @@ def _memory(device: Device) -> Table:
 
 def _trust(fact: Fact) -> tuple[str, str, str]:
     return fact.confidence, fact.source, fact.note
+
+
+def _words(name: str) -> str:
+    return name.replace("_", " ")
 
 
 def _amount(name: str, value: float) -> str:
@@ -208,7 +220,7 @@ def mixer_words(layer: Layer) -> str:
     if isinstance(mixer, LatentAttention):
         rank = f"latent {mixer.kv_lora_rank} + {mixer.qk_rope_head_dim}"
         return f"MLA: {mixer.heads} heads of {mixer.qk_head_dim}/{mixer.v_head_dim}, {rank}"
-    assert isinstance(mixer, Attention)  # noqa: S101  # the only other kind
+    assert isinstance(mixer, Attention)  # the only other kind
     limit = f", window {mixer.window:,}" if mixer.window else f", chunks of {mixer.chunk:,}" if mixer.chunk else ""
     keys = "" if mixer.kv_heads == mixer.heads else f", {counted(mixer.kv_heads, 'key/value head')}"
     return f"attention: {mixer.heads} heads of {mixer.head_dim}{keys}{limit}"
@@ -221,7 +233,7 @@ def feed_forward_words(layer: Layer) -> str:
         shared = f", shared {part.shared.intermediate_size:,}" if part.shared else ""
         width = part.expert.intermediate_size
         return f"{part.num_experts_per_tok} of {part.num_experts} experts of {width:,}{shared}"
-    assert isinstance(part, FeedForward)  # noqa: S101  # the only other kind
+    assert isinstance(part, FeedForward)  # the only other kind
     return f"{'gated ' if part.gated else ''}{part.intermediate_size:,} ({part.activation})"
 
 

@@ -1,16 +1,17 @@
-"""The arithmetic behind an answer, line by line: formula, numbers put in, result, unit, and where a number comes from."""
+"""The arithmetic behind an answer, line by line: formula, numbers put in, result, unit, and source."""
 
 import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from mansard.analysis import Scenario
-from mansard.binding import decode_step, prefill_step
+from mansard.binding import Binding, decode_step, latent_forms, prefill_step
+from mansard.forward import operators
 from mansard.inputs.device import Device, Fact
 from mansard.operators.cost import Op, Term
 from mansard.operators.step import Basis, Step
 from mansard.results import Phase
 from mansard.rooflines import Plan, total_cost
+from mansard.scenarios import Scenario
 from mansard.views.wording import number
 
 _FORMS = (
@@ -38,7 +39,7 @@ class Line(NamedTuple):
 
 
 class Derivation(NamedTuple):
-    """All the arithmetic of one phase: the step's symbols, each operator with its symbols and lines, then the clocks."""
+    """All the arithmetic of one phase: the step's symbols, each operator's lines, then sums and clocks."""
 
     phase: Phase
     given: tuple[Line, ...]
@@ -64,10 +65,16 @@ def _derivation(where: Scenario, name: str, step: Step) -> Derivation:
     return Derivation(
         phase=where.phase(name),
         given=tuple(_given(name, step, plan)),
-        operators=tuple((bound.op, tuple(_operator(name, bound.op, step))) for bound in plan.ops),
+        operators=tuple((op, tuple(_operator(name, op, step))) for op in _ops(where.binding, plan)),
         totals=tuple(_totals(name, plan, step)),
         clocks=tuple(_clocks(name, plan, step)),
     )
+
+
+def _ops(binding: Binding, plan: Plan) -> tuple[Op, ...]:
+    """The operators that a plan was made from, with their formulas."""
+    forms = latent_forms(binding.model, binding.deployment)
+    return operators(binding.model, binding.deployment, binding.engine, forms[binding.plans.index(plan)])
 
 
 def _given(name: str, step: Step, plan: Plan) -> Iterator[Line]:
@@ -147,11 +154,7 @@ def _exact(value: float) -> str:
 
 def _totals(name: str, plan: Plan, step: Step) -> Iterator[Line]:
     cost = total_cost(plan, plan.sums(step))
-    parts = [
-        (quantity, value)
-        for (quantity, unit), value in zip(_FORMS, cost, strict=True)
-        if unit == "B" and value
-    ]
+    parts = [(quantity, value) for (quantity, unit), value in zip(_FORMS, cost, strict=True) if unit == "B" and value]
     yield Line(name, "step", "FLOPs", "sum over the operators", "", cost.flops, "FLOP")
     if cost.vector_flops:
         yield Line(name, "step", "vector FLOPs", "sum over the operators", "", cost.vector_flops, "FLOP")
@@ -166,7 +169,9 @@ def _clocks(name: str, plan: Plan, step: Step) -> Iterator[Line]:
     cost = total_cost(plan, sums)
     bandwidth = device.memory_bandwidth
     put_in = f"{number(cost.bytes)} B / {bandwidth.value:.5g} B/s"
-    yield Line(name, "step", "memory clock", "bytes / B", put_in, cost.bytes / bandwidth.value, "s", cited(device, bandwidth))
+    yield Line(
+        name, "step", "memory clock", "bytes / B", put_in, cost.bytes / bandwidth.value, "s", cited(device, bandwidth)
+    )
     for rate, compiled in plan.matrix:
         work = sum(coefficient * sums[place] for place, coefficient in compiled)
         dtype, fact = _peak_of(plan, rate)

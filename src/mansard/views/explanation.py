@@ -4,12 +4,12 @@ from collections.abc import Iterator
 from math import floor
 
 from mansard.inputs.device import Device
-from mansard.inputs.notes import Source
 from mansard.operators.cost import Op
 from mansard.results import Analysis, Phase
 from mansard.views.derivation import Derivation, Line
 from mansard.views.headline import headline, workload
 from mansard.views.report import Block, Report, Text, facts
+from mansard.views.sources import source_block
 from mansard.views.tables import notes_block, saturation_line
 from mansard.views.wording import bytes_both, duration, figure, milliseconds, number, scaled
 
@@ -19,7 +19,10 @@ def explanation_report(found: Analysis, steps: tuple[Derivation, ...], *, quiet:
     blocks: list[Block] = [device_block(found), _memory(found)]
     for one in reversed(steps):
         blocks += _phase(one, found)
-    blocks += [_request(found), Text(title="Saturation", lines=(saturation_line(found.saturation, bool(found.model.layers)),))]
+    blocks += [
+        _request(found),
+        Text(title="Saturation", lines=(saturation_line(found.saturation, bool(found.model.layers)),)),
+    ]
     if not quiet:
         blocks += notes_block(found.notes)
     blocks.append(source_block(found.sources))
@@ -30,7 +33,12 @@ def device_block(found: Analysis) -> Block:
     """B and P with their sources: what every clock divides by."""
     device: Device = found.device
     dtypes = dict.fromkeys(phase.dtype for phase in found.phases.values())
-    pairs = [("B", f"{scaled(device.memory_bandwidth.value, 'B/s')}  memory bandwidth{_from(device.memory_bandwidth.source)}")]
+    pairs = [
+        (
+            "B",
+            f"{scaled(device.memory_bandwidth.value, 'B/s')}  memory bandwidth{_from(device.memory_bandwidth.source)}",
+        )
+    ]
     for dtype in dtypes:
         peak = device.peak(dtype)
         instead = "" if peak.dtype == dtype else f", which stands in for {dtype}"
@@ -49,7 +57,13 @@ def _from(source: str) -> str:
 
 def _memory(found: Analysis) -> Block:
     memory = found.memory
-    parts = [memory.weights_bytes, memory.cache_bytes, memory.state_bytes, memory.activations_bytes, memory.reserve_bytes]
+    parts = [
+        memory.weights_bytes,
+        memory.cache_bytes,
+        memory.state_bytes,
+        memory.activations_bytes,
+        memory.reserve_bytes,
+    ]
     put_in = " + ".join(number(part) for part in parts if part)
     lines = [
         "total = weights + cache + activations + reserve",
@@ -111,7 +125,8 @@ def _verdict(phase: Phase, found: Analysis) -> Iterator[str]:
     memory_s, compute_s = phase.clocks.memory_s, phase.clocks.compute_s
     if memory_s > compute_s:
         yield f"memory / compute = {milliseconds(memory_s)} / {milliseconds(compute_s)} = {_times(memory_s, compute_s)}"
-        yield f"{phase.name} is {phase.bound}-bound: at best {milliseconds(phase.best_s)}; the cores idle for {_idle(phase.mfu)}"
+        best = f"at best {milliseconds(phase.best_s)}"
+        yield f"{phase.name} is {phase.bound}-bound: {best}; the cores idle for {_idle(phase.mfu)}"
         even = found.saturation.batch_weights_alone
         if even is not None and phase.name == "decode":
             many = "1 token per step evens" if even == 1 else f"{number(even)} tokens per step even"
@@ -144,18 +159,9 @@ def _request(found: Analysis) -> Block:
     if gaps:
         first, last = duration(request.itl_first_s.best), duration(request.itl_last_s.best)
         many = f"{number(gaps)} {'gap' if gaps == 1 else 'gaps'}"
-        lines.append(f"ITL  = mean of {many}, from {first} to {last} as the cache grows = {duration(request.itl_s.best)}")
+        lines.append(
+            f"ITL  = mean of {many}, from {first} to {last} as the cache grows = {duration(request.itl_s.best)}"
+        )
     put_in = f"{duration(request.ttft_s.best)} + {number(gaps)} · {duration(request.itl_s.best)}" if gaps else "TTFT"
     lines.append(f"end to end = TTFT + (n_out − 1) · ITL = {put_in} = {duration(request.e2e_s.best)}")
     return Text(title="Request", lines=tuple(lines))
-
-
-def source_block(sources: tuple[Source, ...]) -> Block:
-    """Where the numbers come from, a line each."""
-    return Text(title="Sources", lines=tuple(f"- {source_line(source)}" for source in sources))
-
-
-def source_line(source: Source) -> str:
-    """Id, title, address, date, confidence, as far as they are known."""
-    more = ", ".join(part for part in (source.address, source.date, source.confidence) if part)
-    return f"[{source.id}] {source.title}" + (f": {more}" if more else "")

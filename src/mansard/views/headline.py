@@ -21,7 +21,7 @@ def headline(found: Analysis) -> str:
 
 
 def misfit(memory: Memory) -> str:
-    """ "does not fit in 80 GB: needs 153.5 GB (143.0 GiB)"."""
+    """What is missing: "does not fit in 80 GB: needs 153.5 GB (143.0 GiB)"."""
     room = memory.device_label or scaled(memory.device_bytes, "B")
     return f"does not fit in {room}: needs {bytes_both(memory.total_bytes)}"
 
@@ -49,7 +49,7 @@ def _prefill(phase: Phase, batch: int) -> str:
 
 
 def idle(phase: Phase) -> str:
-    """ "the matrix units idle for 99 % of the step"."""
+    """What waits: "the matrix units idle for 99 % of it"."""
     if phase.bound == "memory":
         return f"the matrix units idle for {percent(1 - phase.mfu)} of it"
     return f"the memory idles for {percent(1 - phase.mbu)} of it"

@@ -3,8 +3,8 @@
 from mansard.algebra import RequestTimes
 from mansard.inputs.device import Device
 from mansard.results import OperatorAnalysis
-from mansard.views.explanation import source_block
 from mansard.views.report import Block, Column, Report, Table, Text, facts
+from mansard.views.sources import source_block
 from mansard.views.tables import UNCALIBRATED, notes_block
 from mansard.views.wording import NONE, counted, duration, figure, milliseconds, number, rate, scaled
 
@@ -51,7 +51,7 @@ def _arithmetic(found: OperatorAnalysis, device: Device) -> list[str]:
         put_in = f"{number(found.flops)} / {number(found.bytes)}"
         lines.append(f"intensity = FLOPs / bytes = {put_in} = {figure2(found.intensity)} FLOP/byte")
     lines += [
-        f"B = {scaled(bandwidth.value, 'B/s')} [{bandwidth.source or bandwidth.confidence}]; "
+        f"B = {scaled(bandwidth.value, 'B/s')}, memory bandwidth [{bandwidth.source or bandwidth.confidence}]",
         f"P = {scaled(peak.flops_per_s, 'FLOP/s')}, dense, {peak.dtype} [{peak.fact.source or peak.fact.confidence}]",
         f"ridge point = {figure(found.ridge_point)} FLOP/byte",
         f"memory clock = bytes / B = {number(found.bytes)} / {bandwidth.value:.5g} = {milliseconds(found.memory_s)}",
