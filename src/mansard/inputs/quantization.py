@@ -33,7 +33,7 @@ def read_quantization(keys: Keys) -> Quantization | None:
         return None
     read = _METHODS.get(method)
     if read is None:
-        hint = did_you_mean(method, tuple(_METHODS)) or f"known are {', '.join(_METHODS)}; or choose one with --weights"
+        hint = did_you_mean(method, tuple(_METHODS)) or f"known are {', '.join(_METHODS)}"
         keys.fault("quant_method", "is not known", method, hint)
         return None
     return read(keys)

@@ -6,6 +6,7 @@ from typing import Any
 from mansard.inputs.device import Device, Fact
 from mansard.inputs.model import Attention, FeedForward, LatentAttention, Layer, MixtureOfExperts, ModelConfig
 from mansard.inputs.notes import Source
+from mansard.units import format_count
 from mansard.views.report import Block, Column, Report, Table, Text, facts
 from mansard.views.sources import source_line
 from mansard.views.tables import notes_block
@@ -96,7 +97,11 @@ def device_report(device: Device, *, quiet: bool = False) -> Report:
     """Every value with its confidence and note, and the ridge point of each dtype."""
     first = f"{device.name}: {device.title}, {device.vendor}" if device.vendor else f"{device.name}: {device.title}"
     names = ", ".join(device.aliases)
-    blocks: list[Block] = [facts("", [*device.texts, *([("also called", names)] if names else [])])]
+    blocks: list[Block] = [
+        facts(
+            "", [*((_words(name), text) for name, text in device.texts), *([("also called", names)] if names else [])]
+        )
+    ]
     bandwidth = device.memory_bandwidth.value
     rows = [
         (dtype, scaled(fact.value, "FLOP/s"), f"{figure(fact.value / bandwidth)} FLOP/byte", *_trust(fact))
@@ -147,16 +152,22 @@ def _trust(fact: Fact) -> tuple[str, str, str]:
     return fact.confidence, fact.source, fact.note
 
 
+_ENDINGS = (("flops_per_s", "FLOP/s"), ("bytes_per_s", "B/s"), ("bytes", "B"), ("hz", "Hz"), ("w", "W"))
+
+
 def _words(name: str) -> str:
-    return name.replace("_", " ")
+    """A fact's name without the unit that its value shows."""
+    for ending, _ in _ENDINGS:
+        name = name.removesuffix(f"_{ending}")
+    return name.replace("_", " ").replace("usd per h", "[USD/h]")
 
 
 def _amount(name: str, value: float) -> str:
     """A value in the unit that its name ends in."""
-    for ending, unit in (("bytes_per_s", "B/s"), ("bytes", "B"), ("_hz", "Hz"), ("_w", "W"), ("_s", "s")):
-        if name.endswith(ending):
+    for ending, unit in _ENDINGS:
+        if name.endswith(f"_{ending}"):
             return scaled(value, unit)
-    return number(value)
+    return f"{value:.0f}" if name.endswith("year") else number(value)
 
 
 def model_report(model: ModelConfig, document: dict[str, Any], *, quiet: bool = False) -> Report:
@@ -179,7 +190,7 @@ def model_report(model: ModelConfig, document: dict[str, Any], *, quiet: bool = 
     if not quiet:
         blocks += notes_block(model.notes)
     layers = counted(len(model.layers), "layer") if model.layers else "a parameter count alone"
-    return Report(headline=f"{model.name}: {scaled(model.parameters, 'parameters')}, {layers}", blocks=tuple(blocks))
+    return Report(headline=f"{model.name}: {format_count(model.parameters)} parameters, {layers}", blocks=tuple(blocks))
 
 
 _LAYERS = (Column("layers"), Column("mixer"), Column("feed-forward"), Column("parameters each", right=True))

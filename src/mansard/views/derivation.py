@@ -12,7 +12,7 @@ from mansard.operators.step import Basis, Step
 from mansard.results import Phase
 from mansard.rooflines import Plan, total_cost
 from mansard.scenarios import Scenario
-from mansard.views.wording import number
+from mansard.views.wording import number, power
 
 _FORMS = (
     ("FLOPs", "FLOP"),
@@ -168,7 +168,7 @@ def _clocks(name: str, plan: Plan, step: Step) -> Iterator[Line]:
     device, sums = plan.device, plan.sums(step)
     cost = total_cost(plan, sums)
     bandwidth = device.memory_bandwidth
-    put_in = f"{number(cost.bytes)} B / {bandwidth.value:.5g} B/s"
+    put_in = f"{number(cost.bytes)} B / {power(bandwidth.value)} B/s"
     yield Line(
         name, "step", "memory clock", "bytes / B", put_in, cost.bytes / bandwidth.value, "s", cited(device, bandwidth)
     )
@@ -176,10 +176,10 @@ def _clocks(name: str, plan: Plan, step: Step) -> Iterator[Line]:
         work = sum(coefficient * sums[place] for place, coefficient in compiled)
         dtype, fact = _peak_of(plan, rate)
         quantity = f"compute clock, {dtype}" if len(plan.matrix) > 1 else "compute clock"
-        put_in = f"{number(work)} FLOP / {rate:.5g} FLOP/s"
+        put_in = f"{number(work)} FLOP / {power(rate)} FLOP/s"
         yield Line(name, "step", quantity, "FLOPs / P", put_in, work / rate, "s", cited(device, fact))
     if plan.vector_peak is not None and device.vector_peak is not None and cost.vector_flops:
-        put_in = f"{number(cost.vector_flops)} FLOP / {plan.vector_peak:.5g} FLOP/s"
+        put_in = f"{number(cost.vector_flops)} FLOP / {power(plan.vector_peak)} FLOP/s"
         seconds, source = cost.vector_flops / plan.vector_peak, cited(device, device.vector_peak)
         yield Line(name, "step", "vector clock", "vector FLOPs / P_vector", put_in, seconds, "s", source)
 

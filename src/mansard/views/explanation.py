@@ -57,17 +57,18 @@ def _from(source: str) -> str:
 
 def _memory(found: Analysis) -> Block:
     memory = found.memory
-    parts = [
-        memory.weights_bytes,
-        memory.cache_bytes,
-        memory.state_bytes,
-        memory.activations_bytes,
-        memory.reserve_bytes,
-    ]
-    put_in = " + ".join(number(part) for part in parts if part)
+    parts = {
+        "weights": memory.weights_bytes,
+        "cache": memory.cache_bytes,
+        "state": memory.state_bytes,
+        "activations": memory.activations_bytes,
+        "reserve": memory.reserve_bytes,
+    }
+    there = {name: size for name, size in parts.items() if size}
+    put_in = "" if len(there) == 1 else " + ".join(map(number, there.values())) + " = "
     lines = [
-        "total = weights + cache + activations + reserve",
-        f"      = {put_in} = {number(memory.total_bytes)} B, {bytes_both(memory.total_bytes)}",
+        f"total = {' + '.join(there)}",
+        f"      = {put_in}{number(memory.total_bytes)} B, {bytes_both(memory.total_bytes)}",
     ]
     if memory.cache_bytes:
         each, tokens = number(memory.cache_bytes_per_sequence), number(memory.tokens_per_sequence)
@@ -91,7 +92,8 @@ def _phase(one: Derivation, found: Analysis) -> Iterator[Block]:
 
 def _symbol(line: Line) -> str:
     put_in = f" = {line.substituted}" if line.substituted else ""
-    return f"{number(line.value)} {line.unit}".rstrip() + f"  ({line.formula}{put_in})"
+    unit = line.unit.removesuffix("s") if line.value == 1 else line.unit
+    return f"{number(line.value)} {unit}".rstrip() + f"  ({line.formula}{put_in})"
 
 
 def _title(op: Op) -> str:
@@ -158,10 +160,9 @@ def _request(found: Analysis) -> Block:
     lines = [f"TTFT = prefill = {duration(request.ttft_s.best)}"]
     if gaps:
         first, last = duration(request.itl_first_s.best), duration(request.itl_last_s.best)
+        ends = f", from {first} to {last} as the cache grows" if found.model.layers else ""
         many = f"{number(gaps)} {'gap' if gaps == 1 else 'gaps'}"
-        lines.append(
-            f"ITL  = mean of {many}, from {first} to {last} as the cache grows = {duration(request.itl_s.best)}"
-        )
+        lines.append(f"ITL  = mean of {many}{ends} = {duration(request.itl_s.best)}")
     put_in = f"{duration(request.ttft_s.best)} + {number(gaps)} · {duration(request.itl_s.best)}" if gaps else "TTFT"
     lines.append(f"end to end = TTFT + (n_out − 1) · ITL = {put_in} = {duration(request.e2e_s.best)}")
     return Text(title="Request", lines=tuple(lines))

@@ -49,10 +49,10 @@ def _prefill(phase: Phase, batch: int) -> str:
 
 
 def idle(phase: Phase) -> str:
-    """What waits: "the matrix units idle for 99 % of it"."""
+    """What waits, and for how much of the step: "matrix units, over 99 %"."""
     if phase.bound == "memory":
-        return f"the matrix units idle for {percent(1 - phase.mfu)} of it"
-    return f"the memory idles for {percent(1 - phase.mbu)} of it"
+        return f"matrix units, {percent(1 - phase.mfu)}"
+    return f"memory, {percent(1 - phase.mbu)}"
 
 
 def workload(found: Analysis) -> str:

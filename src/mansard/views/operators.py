@@ -6,16 +6,24 @@ from mansard.results import OperatorAnalysis
 from mansard.views.report import Block, Column, Report, Table, Text, facts
 from mansard.views.sources import source_block
 from mansard.views.tables import UNCALIBRATED, notes_block
-from mansard.views.wording import NONE, counted, duration, figure, milliseconds, number, rate, scaled
+from mansard.views.wording import NONE, counted, duration, figure, milliseconds, number, power, rate, scaled
 
 
 def operator_report(found: OperatorAnalysis, device: Device, *, quiet: bool = False) -> Report:
     """The table load, work and store of each step, totals, intensity, ridge and verdict; then what stands beside it."""
     blocks: list[Block] = [_inputs(found), *_one(found)]
     for other in found.beside:
-        blocks.append(Text(title=f"Beside it: {verdict(other)}", lines=()))
+        blocks.append(Text(title="Beside it", lines=(verdict(other),)))
         blocks += [_inputs(other), *_one(other)]
-    blocks.append(Text(title="", lines=(f"{device.title}: {UNCALIBRATED}",)))
+    blocks.append(
+        Text(
+            title="",
+            lines=(
+                f"device: {device.title}",
+                UNCALIBRATED,
+            ),
+        )
+    )
     if not quiet:
         notes = dict.fromkeys([*found.notes, *(note for other in found.beside for note in other.notes)])
         blocks += notes_block(tuple(notes))
@@ -26,8 +34,9 @@ def operator_explanation(found: OperatorAnalysis, device: Device, *, quiet: bool
     """The same as arithmetic: sums over the steps, intensity, both clocks, and the device's sources."""
     blocks: list[Block] = [_inputs(found)]
     for one in (found, *found.beside):
-        title = "" if one is found else f"Beside it: {verdict(one)}"
-        blocks += [Text(title=title, lines=()), _steps(one), Text(title="", lines=tuple(_arithmetic(one, device)))]
+        if one is not found:
+            blocks.append(Text(title="Beside it", lines=(verdict(one),)))
+        blocks += [_steps(one), Text(title="", lines=tuple(_arithmetic(one, device)))]
     if not quiet:
         blocks += notes_block(found.notes)
     blocks.append(source_block(device.sources))
@@ -42,10 +51,11 @@ def _arithmetic(found: OperatorAnalysis, device: Device) -> list[str]:
     bandwidth, peak = device.memory_bandwidth, device.peak(found.dtype)
     parts = [part for step in found.steps for part in (step.loads_bytes, step.stores_bytes) if part]
     work = [step.flops for step in found.steps if step.flops]
+    added = f"{' + '.join(map(number, work))} = " if len(work) > 1 else ""
     clocks = f"{milliseconds(found.memory_s)} and {milliseconds(found.compute_s)}"
     lines = [
         f"bytes = loads + stores = {' + '.join(map(number, parts))} = {number(found.bytes)} B",
-        f"FLOPs = {' + '.join(map(number, work)) or '0'} = {number(found.flops)} FLOP",
+        f"FLOPs = {added}{number(found.flops)} FLOP",
     ]
     if found.intensity is not None:
         put_in = f"{number(found.flops)} / {number(found.bytes)}"
@@ -54,7 +64,7 @@ def _arithmetic(found: OperatorAnalysis, device: Device) -> list[str]:
         f"B = {scaled(bandwidth.value, 'B/s')}, memory bandwidth [{bandwidth.source or bandwidth.confidence}]",
         f"P = {scaled(peak.flops_per_s, 'FLOP/s')}, dense, {peak.dtype} [{peak.fact.source or peak.fact.confidence}]",
         f"ridge point = {figure(found.ridge_point)} FLOP/byte",
-        f"memory clock = bytes / B = {number(found.bytes)} / {bandwidth.value:.5g} = {milliseconds(found.memory_s)}",
+        f"memory clock = bytes / B = {number(found.bytes)} / {power(bandwidth.value)} = {milliseconds(found.memory_s)}",
         f"compute clock, the slower of matrix and vector units = {milliseconds(found.compute_s)}",
         f"best = the slower of {clocks} = {milliseconds(found.best_s)}: {found.bound}-bound",
     ]

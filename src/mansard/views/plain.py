@@ -7,6 +7,8 @@ from mansard.views.report import Block, Report, Table, Text
 
 _GAP = 2
 _NARROWEST = 24  # a wrapped column is never squeezed below this
+_ROOMY = 36
+_UNDER = " " * 4
 
 
 def to_plain(report: Report, width: int = 100) -> str:
@@ -46,6 +48,7 @@ def _table(block: Table, width: int) -> Iterator[str]:
     widths = [max(len(row[place]) for row in rows) for place in range(len(titles))]
     room = width - sum(widths[:-1]) - _GAP * (len(widths) - 1)
     last_wraps = not block.columns[-1].right and widths[-1] > room
+    below = last_wraps and room < _ROOMY  # no room beside the others: under them
     for row in rows:
         cells = [
             cell.rjust(size) if column.right else cell.ljust(size)
@@ -55,5 +58,10 @@ def _table(block: Table, width: int) -> Iterator[str]:
             yield (" " * _GAP).join(cells)
             continue
         lead = (" " * _GAP).join(cells[:-1]) + " " * _GAP
-        for place, part in enumerate(wrap(row[-1], max(room, _NARROWEST), break_long_words=False) or [""]):
+        if below:
+            yield lead
+            if row[-1] and row is not rows[0]:
+                yield from wrap(row[-1], width, initial_indent=_UNDER, subsequent_indent=_UNDER, break_on_hyphens=False)
+            continue
+        for place, part in enumerate(wrap(row[-1], max(room, _NARROWEST), break_on_hyphens=False) or [""]):
             yield (lead if place == 0 else " " * len(lead)) + part

@@ -93,7 +93,7 @@ def phase_table(phases: dict[str, Phase], asked: str) -> Table:
         row("bound", (p.bound for p in found)),
         row("best (step bound)", (duration(p.best_s) for p in found)),
         row("one operator at a time", (duration(p.operator_bound_s) for p in found)),
-        row("in it", (idle(p).removesuffix(" of it") for p in found)),
+        row("idle at best", (idle(p) for p in found)),
     ]
     columns = (Column("phase"), *(Column(name, right=True) for name in phases))
     return Table(title=f"Phases: {asked}", columns=columns, rows=tuple(rows))
@@ -105,8 +105,9 @@ def operator_table(phase: Phase, top: int | None = TOP_OPERATORS) -> Table:
     shown, rest = (ranked, []) if top is None or len(ranked) <= top + 1 else (ranked[:top], ranked[top:])
     rows = [_operator(one) for one in shown]
     if rest:
-        work, moved = sum(one.flops for one in rest), sum(one.bytes for one in rest)
-        intensity = figure(work / moved) if moved else NONE
+        work, moved = sum(one.flops or one.vector_flops for one in rest), sum(one.bytes for one in rest)
+        matrix = sum(one.flops for one in rest)
+        intensity = figure(matrix / moved) if moved and matrix else NONE
         share, best_s = sum(one.share for one in rest), sum(one.best_s for one in rest)
         many = str(sum(one.count for one in rest))
         name = f"{len(rest)} others"
@@ -121,7 +122,7 @@ def operator_table(phase: Phase, top: int | None = TOP_OPERATORS) -> Table:
 
 
 def _operator(one: OperatorResult) -> tuple[str, ...]:
-    intensity = NONE if one.intensity is None else figure(one.intensity)
+    intensity = figure(one.intensity) if one.intensity else NONE
     work = scaled(one.flops or one.vector_flops, "FLOP")
     best = duration(one.best_s)
     return (one.name, number(one.count), work, scaled(one.bytes, "B"), intensity, one.bound, best, percent(one.share))

@@ -6,12 +6,14 @@ NONE = "–"
 
 
 def figure(value: float) -> str:
-    """Three significant digits; from 100 on one decimal, from 1000 on whole, thousands apart.
+    """Three significant digits; from 100 on one decimal, from 1000 on whole, thousands apart; whole ones as they are.
 
-    >>> figure(4.6447), figure(129.85), figure(215.3e3), figure(0.0162)
-    ('4.64', '129.8', '215,300', '0.0162')
+    >>> figure(4.6447), figure(129.85), figure(215.3e3), figure(0.0162), figure(16.0)
+    ('4.64', '129.8', '215,300', '0.0162', '16')
     """
-    size = abs(value)
+    size, whole = abs(value), round(value)
+    if abs(value - whole) < 1e-9 * size:
+        return f"{whole:,}"
     if size >= 999.95:
         return f"{value:,.0f}"
     if size >= 99.95:
@@ -39,7 +41,7 @@ def duration(seconds: float | None) -> str:
     """A time in the unit that suits it.
 
     >>> duration(0.0046447), duration(0.1298), duration(1.6e-5), duration(0)
-    ('4.64 ms', '129.8 ms', '16.0 µs', '0 s')
+    ('4.64 ms', '129.8 ms', '16 µs', '0 s')
     """
     if seconds is None:
         return NONE
@@ -115,12 +117,25 @@ def counted(count: int, one: str, many: str = "") -> str:
 def percent(share: float) -> str:
     """A share of a whole.
 
-    >>> percent(0.8934), percent(0.0042), percent(0)
-    ('89 %', '0.4 %', '0 %')
+    >>> percent(0.8934), percent(0.0042), percent(0), percent(0.9966)
+    ('89 %', '0.4 %', '0 %', 'over 99 %')
     """
     if share == 0:
         return "0 %"
+    if 0.995 <= share < 1:
+        return "over 99 %"
+    if 0 < share < 0.001:
+        return "< 0.1 %"
     return f"{100 * share:.0f} %" if share >= 0.0995 else f"{100 * share:.1f} %"
+
+
+def power(value: float) -> str:
+    """A number in powers of ten, as it would be typed.
+
+    >>> power(3.35e12), power(989.4e12)
+    ('3.35e12', '9.894e14')
+    """
+    return f"{value:.6g}".replace("e+", "e")
 
 
 def gain(speedup: float) -> str:

@@ -1,0 +1,23 @@
+"""The Gemma family, first generation: heads of 256 whatever the hidden size, GeGLU, one key/value head in the 2B, tied.
+
+Sources: arXiv:2403.08295; the class GemmaForCausalLM of Hugging Face transformers.
+"""
+
+from mansard.architectures._experts import head_attention, layer_count, quiet_flag
+from mansard.architectures._reading import decoder, rms_pair
+from mansard.inputs.keys import Keys
+from mansard.inputs.model import FeedForward, Layer, ModelConfig
+
+MODEL_TYPES = ("gemma",)
+ARCHITECTURES = ("GemmaForCausalLM",)
+
+
+def read(keys: Keys) -> ModelConfig:
+    """A Gemma-class configuration."""
+    hidden_size = keys.size("hidden_size", default=3072)
+    bias = quiet_flag(keys, "attention_bias", default=False)
+    mixer = head_attention(keys, hidden_size, heads=16, kv_heads=16, head_dim=256, bias=bias)
+    width = keys.size("intermediate_size", default=24576)
+    part = FeedForward(intermediate_size=width, gated=True, activation="gelu")
+    layer = Layer(mixer=mixer, feed_forward=part, norms=rms_pair(hidden_size))
+    return decoder(keys, hidden_size, (layer,) * layer_count(keys, default=28), vocab_size=256000, tied=True)

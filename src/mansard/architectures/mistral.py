@@ -1,0 +1,28 @@
+"""The Mistral family: Llama's layers with eight key/value heads by default, and a sliding window on every layer.
+
+The window is the class default of 4096 where `sliding_window` is absent, and none where it is null, as in all models
+since the first. Ministral may list windowed and whole layers in `layer_types`.
+
+Sources: arXiv:2310.06825; the classes MistralForCausalLM and MinistralForCausalLM of Hugging Face transformers.
+"""
+
+from dataclasses import replace
+
+from mansard.architectures._experts import head_attention, layer_count, nullable_size, windowed_layers
+from mansard.architectures._reading import decoder, rms_pair
+from mansard.inputs.keys import Keys
+from mansard.inputs.model import FeedForward, Layer, ModelConfig
+
+MODEL_TYPES = ("mistral", "ministral")
+ARCHITECTURES = ("MistralForCausalLM", "MinistralForCausalLM")
+
+
+def read(keys: Keys) -> ModelConfig:
+    """A Mistral-class configuration."""
+    hidden_size = keys.size("hidden_size", default=4096)
+    whole = head_attention(keys, hidden_size, heads=32, kv_heads=8)
+    windowed = replace(whole, window=nullable_size(keys, "sliding_window", default=4096))
+    part = FeedForward(intermediate_size=keys.size("intermediate_size", default=14336), gated=True)
+    near, far = (Layer(mixer=mixer, feed_forward=part, norms=rms_pair(hidden_size)) for mixer in (windowed, whole))
+    kinds = windowed_layers(keys, layer_count(keys, default=32), otherwise=lambda _index: True)
+    return decoder(keys, hidden_size, [near if kind else far for kind in kinds], vocab_size=32000, tied=False)
