@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import mansard
 from mansard.inputs.device import Device
 
-MODELS = ("llama-3.1-8b", "mixtral-8x7b", "deepseek-v3", "gpt-oss-120b", "gemma-3-27b", "gpt2", "falcon-7b")
+MODELS = ("llama-3.1-8b", "mixtral-8x7b", "deepseek-v3", "gpt-oss-120b", "gemma-3-27b", "qwen2.5-7b", "olmo-2-7b")
 H100 = mansard.load_device("h100-sxm")
 models = st.sampled_from(MODELS)
 batches = st.integers(1, 4096)
@@ -120,7 +120,7 @@ def test_the_saturating_batch_is_the_edge(name: str, context: int) -> None:
 
 def test_parameters_are_what_the_operators_hold() -> None:
     """Weights that a step of many tokens reads, and the table that it only looks up, are all that is stored."""
-    for name in ("llama-3.1-8b", "gpt2", "mixtral-8x7b", "gpt-oss-120b", "falcon-7b", "qwen2.5-7b", "opt-1.3b"):
+    for name in ("llama-3.1-8b", "mixtral-8x7b", "gpt-oss-120b", "qwen2.5-7b"):
         model = mansard.load_model(name)
         found = mansard.analyze(name, on=H100, batch=1 << 20, context=2)
         assert found.decode is not None

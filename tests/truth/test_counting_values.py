@@ -409,7 +409,7 @@ def test_row_25_levels() -> None:
     assert mansard.saturate("llama-3.1-8b", on=H100, context=797, kv="fp8").batch is not None
     assert mansard.saturate("llama-3.1-8b", on=H100, context=798, kv="fp8").batch is None
     assert mansard.saturate("llama-3.1-8b", on=H100).batch == 296
-    assert mansard.saturate("llama-3.1-8b", on=H100, context=1 << 24).plateau_intensity == pytest.approx(4, rel=1e-3)
+    assert mansard.saturate("llama-3.1-8b", on=H100, context=1 << 24).plateau_intensity == pytest.approx(4, rel=2e-3)
 
 
 def test_row_25_deepseek() -> None:
