@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from mansard.inputs.device import Device, Fact
-from mansard.inputs.device_file import device_names, load_device
+from mansard.inputs.device_file import usable_devices
 from mansard.inputs.model import ModelConfig
 from mansard.precision import DTYPE_BITS
 from mansard.results import Advice, Phase
@@ -104,7 +104,7 @@ def _changes(where: Scenario) -> Iterator[Change]:
     yield from _shorter_weights(where)
     yield from _cache_and_attention(where)
     device = where.binding.device
-    faster = replace(device, memory_bandwidth=_scaled(device.memory_bandwidth, 2))
+    faster = replace(device, bandwidth=_scaled(device.memory_bandwidth, 2))
     yield Change(
         "twice the bandwidth", with_device(where, faster), ALONE, "memory", "every byte moves in half the time"
     )
@@ -200,7 +200,7 @@ def _next_devices(where: Scenario) -> Iterator[Change]:
     """The next device of the same vendor with more bandwidth, and the next with more peak."""
     here = where.binding.device
     dtype = where.binding.plans[0].peaks[0][0] if where.binding.plans[0].peaks else "bf16"
-    others = [device for device in map(load_device, device_names()) if device.vendor == here.vendor]
+    others = [device for device in usable_devices() if device.vendor == here.vendor]
     measures: tuple[Callable[[Device], float], ...] = (
         lambda device: device.memory_bandwidth.value,
         lambda device: _peak(device, dtype),

@@ -298,7 +298,7 @@ def device_facts(device: Device) -> dict[str, Any]:
         "count": 1,
         "peak_flops_per_s": {dtype: fact.value for dtype, fact in device.peaks},
         "vector_flops_per_s": device.vector_peak.value if device.vector_peak else None,
-        "memory_bandwidth_bytes_per_s": device.memory_bandwidth.value,
+        "memory_bandwidth_bytes_per_s": device.bandwidth.value if device.bandwidth else None,
         "memory_bytes": device.memory_bytes,
         "sources": [source.id for source in device.sources],
     }

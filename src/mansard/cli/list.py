@@ -1,15 +1,18 @@
 """`mansard list`."""
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterator
+from typing import Any, TypeVar
 
 import click
 
 from mansard.cli import _options as options
 from mansard.cli._names import KINDS, names_of
 from mansard.cli._output import Answer, deliver
-from mansard.errors import UsageError
+from mansard.errors import InputError, UsageError
+from mansard.inputs.notes import Note
 from mansard.views.report import Report
+
+Found = TypeVar("Found")
 
 
 @click.command("list", short_help="What there is: models, devices, engines, formats, operators.")
@@ -26,31 +29,46 @@ def command(*, kind: str, by: str, shape: str | None, as_json: bool, file: str |
     mansard list devices --sort ridge
     mansard list models --format csv
     """
+    from mansard.views.tables import with_notes
+
+    left_out: list[Note] = []
     if kind == "devices":
-        rows, report = _devices(by)
+        rows, report = _devices(by, left_out)
     elif by != "name":
         raise UsageError(f"{kind} are listed by name alone", hint="--sort ranks devices")
     else:
-        rows, report = _others(kind)
+        rows, report = _others(kind, left_out)
     answer = Answer(
-        document=lambda: {"schema": "mansard.list/1", "kind": kind, kind: rows}, rows=lambda: rows, report=report
+        document=lambda: {"schema": "mansard.list/1", "kind": kind, kind: rows},
+        rows=lambda: rows,
+        report=lambda: with_notes(report(), () if quiet else left_out),
+        notes=lambda: left_out,
     )
     return deliver(answer, shape=shape, as_json=as_json, file=file, quiet=quiet)
 
 
-def _devices(by: str) -> tuple[list[dict[str, Any]], Callable[[], Report]]:
+def _devices(by: str, left_out: list[Note]) -> tuple[list[dict[str, Any]], Callable[[], Report]]:
     from mansard.inputs.device_file import load_device
     from mansard.views.catalogue import device_list, device_rows, ranked
 
-    found = ranked([load_device(name) for name in names_of("devices")], by)
+    found = ranked(list(_loaded(load_device, "devices", left_out)), by)
     return device_rows(found), lambda: device_list(found)
 
 
-def _others(kind: str) -> tuple[list[dict[str, Any]], Callable[[], Report]]:
+def _others(kind: str, left_out: list[Note]) -> tuple[list[dict[str, Any]], Callable[[], Report]]:
     from mansard.views.catalogue import name_list
 
-    rows = [_row(kind, name) for name in names_of(kind)]
+    rows = list(_loaded(lambda name: _row(kind, name), kind, left_out))
     return rows, lambda: name_list("weight formats" if kind == "formats" else kind, rows)
+
+
+def _loaded(load: Callable[[str], Found], kind: str, left_out: list[Note]) -> Iterator[Found]:
+    """Everything of a kind that can be read; what cannot is left out with a note, and does not spoil the list."""
+    for name in names_of(kind):
+        try:
+            yield load(name)
+        except InputError as bad:
+            left_out.append(Note(level="warning", code="left-out", text=f"{name} is left out: {bad.faults[0].problem}"))
 
 
 def _row(kind: str, name: str) -> dict[str, Any]:

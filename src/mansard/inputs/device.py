@@ -52,7 +52,7 @@ class Device:
     name: str
     title: str
     vendor: str
-    memory_bandwidth: Fact
+    bandwidth: Fact | None  # byte/s of the device memory; None: not known
     peaks: tuple[tuple[str, Fact], ...]
     vector_peak: Fact | None = None  # FLOP/s of the vector units in fp32
     memory: Fact | None = None  # bytes, as the driver reports them where that was read
@@ -105,6 +105,20 @@ class Device:
 
     def _title(self, source: str) -> str:
         return next((one.title for one in self.sources if one.id == source), "no source")
+
+    @property
+    def memory_bandwidth(self) -> Fact:
+        """The bandwidth of the device memory.
+
+        Raises:
+            UsageError: if it is not known, since nothing can be said without it.
+        """
+        if self.bandwidth is None:
+            raise UsageError(
+                f"the memory bandwidth of {self.name} is not known, and nothing can be said without it",
+                hint="give the device as peak=…,bandwidth=…",
+            )
+        return self.bandwidth
 
     @property
     def memory_bandwidth_bytes_per_s(self) -> float:

@@ -52,6 +52,14 @@ def load_device(text: str) -> Device:
     return _by_alias(text)
 
 
+def usable_devices() -> Iterator[Device]:
+    """Every device whose memory bandwidth is known, without which nothing can be said of it."""
+    for path in _paths():
+        device = _from_file(path)
+        if device.bandwidth is not None:
+            yield device
+
+
 def _paths() -> Iterator[Path]:
     for folder in (*private_folders("devices"), _FOLDER):
         yield from sorted(folder.glob("*.toml"))
@@ -118,7 +126,9 @@ class _Reader:
         self.faults: list[Fault] = []
 
     def check_keys(self) -> None:
-        """Unknown keys are faults: a misspelt one must not be silently ignored."""
+        """Unknown keys are faults, a misspelt one must not be silently ignored; and a device needs a bandwidth."""
+        if "bandwidth" not in self._table("memory"):
+            self._fault("memory.bandwidth", "is required but absent", "bandwidth = 3.35e12, in byte/s")
         self._known(self.document, (*_HEADER, *_TABLES), "")
         for table, known in (("peaks", (*FALLBACKS, "vector")), ("memory", _MEMORY)):
             self._known(self._table(table), known, f"{table}.")
@@ -132,14 +142,12 @@ class _Reader:
     def device(self, name: str) -> Device:
         peaks = [(dtype, self._fact(f"peaks.{dtype}", value)) for dtype, value in self._table("peaks").items()]
         memory = {key: self._fact(f"memory.{key}", value) for key, value in self._table("memory").items()}
-        if "bandwidth" not in memory:
-            self._fault("memory.bandwidth", "is not known, and nothing can be said without it", "bandwidth = 3.35e12")
         named = dict(peaks)
         return Device(
             name=self._text("name", name),
             title=self._text("title", self._text("name", name)),
             vendor=self._text("vendor", ""),
-            memory_bandwidth=memory.get("bandwidth") or Fact(value=1.0, confidence="given"),
+            bandwidth=memory.get("bandwidth"),
             peaks=tuple((dtype, fact) for dtype, fact in peaks if dtype in FALLBACKS),
             vector_peak=named.get("vector"),
             memory=memory.get("bytes"),
@@ -227,7 +235,7 @@ def _from_values(text: str, values: dict[str, float]) -> Device:
         name=text,
         title=text,
         vendor="",
-        memory_bandwidth=facts["bandwidth"],
+        bandwidth=facts["bandwidth"],
         peaks=tuple(peaks.items()),
         vector_peak=facts.get("vector"),
         memory=memory,

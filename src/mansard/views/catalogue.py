@@ -29,7 +29,7 @@ def compared_peak(device: Device) -> tuple[str, float] | None:
 def ridge(device: Device) -> float:
     """Its ridge point in the dtype by which it is ranked; 0 if it has none."""
     found = compared_peak(device)
-    return found[1] / device.memory_bandwidth.value if found else 0.0
+    return found[1] / device.bandwidth.value if found and device.bandwidth else 0.0
 
 
 def ranked(devices: Sequence[Device], by: str) -> list[Device]:
@@ -38,7 +38,7 @@ def ranked(devices: Sequence[Device], by: str) -> list[Device]:
         return sorted(devices, key=lambda device: device.name)
     measures: dict[str, Callable[[Device], float]] = {
         "ridge": ridge,
-        "bandwidth": lambda device: device.memory_bandwidth.value,
+        "bandwidth": lambda device: device.bandwidth.value if device.bandwidth else 0.0,
         "peak": lambda device: (compared_peak(device) or ("", 0.0))[1],
     }
     return sorted(devices, key=lambda device: (-measures[by](device), device.name))
@@ -55,7 +55,7 @@ def device_rows(devices: Sequence[Device]) -> list[dict[str, Any]]:
                 "title": device.title,
                 "dtype": dtype,
                 "peak_flops_per_s": peak,
-                "memory_bandwidth_bytes_per_s": device.memory_bandwidth.value,
+                "memory_bandwidth_bytes_per_s": device.bandwidth.value if device.bandwidth else None,
                 "ridge_point": ridge(device) or None,
                 "memory_bytes": device.memory_bytes,
             }
@@ -67,7 +67,7 @@ def device_list(devices: Sequence[Device]) -> Report:
     """A line for each device: peak, bandwidth, ridge point, memory."""
     rows = tuple(
         (
-            row["name"], row["title"], row["dtype"], scaled(row["peak_flops_per_s"], "FLOP/s"),
+            row["name"], row["dtype"], scaled(row["peak_flops_per_s"], "FLOP/s"),
             scaled(row["memory_bandwidth_bytes_per_s"], "B/s"),
             figure(row["ridge_point"]) if row["ridge_point"] else NONE,
             devices[place].memory_label or scaled(row["memory_bytes"], "B"),
@@ -75,7 +75,7 @@ def device_list(devices: Sequence[Device]) -> Report:
         for place, row in enumerate(device_rows(devices))
     )  # fmt: skip
     columns = (
-        Column("name"), Column("device"), Column("dtype"), Column("dense peak", right=True),
+        Column("name"), Column("dtype"), Column("dense peak", right=True),
         Column("bandwidth", right=True), Column("ridge", right=True), Column("memory", right=True),
     )  # fmt: skip
     return Report(headline=counted(len(devices), "device"), blocks=(Table(title="", columns=columns, rows=rows),))

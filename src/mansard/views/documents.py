@@ -16,7 +16,7 @@ def device_values(device: Device) -> list[dict[str, Any]]:
     found: list[tuple[str, Fact]] = [(f"peak_flops_per_s {dtype}", fact) for dtype, fact in device.peaks]
     for name, fact in (
         ("vector_flops_per_s", device.vector_peak),
-        ("memory_bandwidth_bytes_per_s", device.memory_bandwidth),
+        ("memory_bandwidth_bytes_per_s", device.bandwidth),
         ("memory_bytes", device.memory),
         ("last_level_cache_bytes", device.last_level_cache),
     ):
@@ -27,7 +27,7 @@ def device_values(device: Device) -> list[dict[str, Any]]:
 
 def device_document(device: Device) -> dict[str, Any]:
     """The document of schema `mansard.device/1`."""
-    bandwidth = device.memory_bandwidth.value
+    bandwidth = device.bandwidth.value if device.bandwidth else None
     return {
         "schema": "mansard.device/1",
         "version": package_version(),
@@ -37,7 +37,7 @@ def device_document(device: Device) -> dict[str, Any]:
         "aliases": list(device.aliases),
         "memory_label": device.memory_label,
         "texts": dict(device.texts),
-        "ridge_points": {dtype: fact.value / bandwidth for dtype, fact in device.peaks},
+        "ridge_points": {dtype: fact.value / bandwidth for dtype, fact in device.peaks} if bandwidth else {},
         "values": device_values(device),
         "notes": plain(device.notes),
         "sources": plain(device.sources),

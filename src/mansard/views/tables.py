@@ -1,6 +1,7 @@
 """An analysis as a report: first line, memory, phases, operators, request, saturation, advice, notes."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from mansard.inputs.notes import Note
@@ -17,14 +18,17 @@ UNCALIBRATED = "expected: not calibrated yet; every time here is a bound that no
 
 def analysis_report(found: Analysis, *, quiet: bool = False) -> Report:
     """The whole answer; `quiet` leaves the notes out."""
-    phases = found.phases
+    phases, main = found.phases, "decode" if found.decode else "prefill"
     blocks: list[Block] = [
         memory_table(found.memory, found.model.parameters),
         phase_table(phases, workload(found)),
         *(operator_table(phase) for phase in phases.values()),
         request_table(found.request, found.workload.output),
         Text(title="Saturation", lines=(saturation_line(found.saturation, bool(found.model.layers)),)),
-        advice_table(best_advice(found.advice), "What would help most (mansard advise: all of it)"),
+        advice_table(
+            best_advice(found.advice),
+            f"What would help {main} most (mansard advise lists it all)",
+        ),
         Text(title="", lines=(UNCALIBRATED,)),
     ]
     if not quiet:
@@ -171,18 +175,17 @@ def advice_table(advice: Sequence[Advice], title: str) -> Block:
     if not advice:
         return Text(title=title, lines=("nothing that was tried gains anything",))
     rows = tuple(
-        (one.change, one.phase, gain(one.speedup_best), duration(one.best_s_after), _after(one), one.why)
-        for one in advice
+        (one.change, gain(one.speedup_best), duration(one.best_s_after), one.bound_after, _why(one)) for one in advice
     )
     columns = (
-        Column("change"), Column("phase"), Column("gain", right=True), Column("best after", right=True),
-        Column("bound after"), Column("why"),
+        Column("change"), Column("gain", right=True), Column("best then", right=True),
+        Column("bound then"), Column("why"),
     )  # fmt: skip
     return Table(title=title, columns=columns, rows=rows)
 
 
-def _after(one: Advice) -> str:
-    return f"{one.bound_after} (does not fit)" if one.fits_after is False else one.bound_after
+def _why(one: Advice) -> str:
+    return f"{one.why}; it does not fit" if one.fits_after is False else one.why
 
 
 def notes_block(notes: Sequence[Note]) -> list[Block]:
@@ -191,6 +194,11 @@ def notes_block(notes: Sequence[Note]) -> list[Block]:
         return []
     lines = tuple(f"- {'warning: ' if note.level == 'warning' else ''}{note.text}" for note in notes)
     return [Text(title="Notes", lines=lines)]
+
+
+def with_notes(report: Report, notes: Sequence[Note]) -> Report:
+    """The report with its notes at the end."""
+    return replace(report, blocks=(*report.blocks, *notes_block(notes)))
 
 
 def operator_rows(found: Analysis) -> list[dict[str, Any]]:
