@@ -159,4 +159,6 @@ def test_version_and_help() -> None:
     assert run("--version").stdout == f"mansard {__version__}\n"
     assert run("--help").exit_code == 0
     for name in COMMANDS:
-        assert run(name, "--help").exit_code == 0
+        shown = run(name, "--help")
+        assert shown.exit_code == 0
+        assert f"\n  mansard {name}" in shown.stdout  # an example on a line of its own

@@ -1,5 +1,7 @@
 """What `show` and `cite` are asked about: a device or a model, whichever bears the name."""
 
+from pathlib import Path
+
 from mansard.cli._names import names_of
 from mansard.errors import UnavailableError, UsageError, did_you_mean
 from mansard.inputs.device import Device
@@ -18,7 +20,7 @@ def subject_of(text: str, *, online: bool = False) -> Device | ModelConfig:
 
     if text.endswith(".toml") or text.startswith(("peak=", "bandwidth=", "memory=")):
         return load_device(text)
-    if text.startswith("params=") or text == "-" or text in names_of("models"):
+    if text.startswith("params=") or text == "-" or _is_path(text) or text in names_of("models"):
         return load_model(text, online=online)
     try:
         return load_device(text)
@@ -30,3 +32,11 @@ def subject_of(text: str, *, online: bool = False) -> Device | ModelConfig:
         names = (*names_of("devices"), *names_of("models"))
         hint = did_you_mean(text, names) or "mansard list devices and mansard list models name them"
         raise UsageError(f"neither a device nor a model is called {text[:60]!r}", hint=hint) from neither
+
+
+def _is_path(text: str) -> bool:
+    """Whether it can only be a model's: a file or a folder that is there, or a .json that should be."""
+    try:
+        return text.endswith((".json", "/")) or Path(text).exists()
+    except (OSError, ValueError):  # too long, or no path at all
+        return False

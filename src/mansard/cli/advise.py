@@ -19,11 +19,11 @@ from mansard.cli._output import Answer, deliver
 def command(
     *, model: str, device: str, shape: str | None, as_json: bool, file: str | None, quiet: bool, **words: Any
 ) -> int:
-    r"""Every change that could help MODEL on a device or is often thought to: its gain in the bound, and why.
+    """Every change that could help MODEL on a device or is often thought to: its gain in the bound, and why.
 
     \b
     mansard advise llama-3.1-8b --on h100-sxm --batch 32
-    """
+    """  # noqa: D301  # click's mark: do not wrap
     from mansard.advice import advise
     from mansard.results import package_version, plain
     from mansard.views.tables import advise_report

@@ -19,7 +19,7 @@ from mansard.cli._output import Answer, deliver
 def command(
     *, model: str, device: str, shape: str | None, as_json: bool, file: str | None, quiet: bool, **words: Any
 ) -> int:
-    r"""What limits MODEL on a device, how fast each phase can be at best, what fits, what would help.
+    """What limits MODEL on a device, how fast each phase can be at best, what fits, what would help.
 
     \b
     mansard analyze llama-3.1-8b --on h100-sxm
@@ -27,7 +27,7 @@ def command(
     mansard analyze params=8e9 --on peak=990e12,bandwidth=3.35e12 --json
 
     Exits with 1 if it does not fit in the device's memory; the bound is still given.
-    """
+    """  # noqa: D301  # click's mark: do not wrap
     from mansard.analysis import analyze
     from mansard.views.tables import analysis_report, operator_rows
 

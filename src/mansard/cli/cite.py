@@ -12,11 +12,11 @@ from mansard.inputs.device import Device
 @options.online_option
 @options.output_options
 def command(*, name: str, online: bool, shape: str | None, as_json: bool, file: str | None, quiet: bool) -> int:
-    r"""Where the numbers of a device or a model come from: title, address, date, and how far they can be trusted.
+    """Where the numbers of a device or a model come from: title, address, date, and how far they can be trusted.
 
     \b
     mansard cite h100-sxm
-    """
+    """  # noqa: D301  # click's mark: do not wrap
     from mansard.cli._subject import subject_of
     from mansard.inputs.notes import Source
     from mansard.results import plain

@@ -19,12 +19,12 @@ from mansard.cli._output import Answer, deliver
 def command(
     *, model: str, device: str, shape: str | None, as_json: bool, file: str | None, quiet: bool, **words: Any
 ) -> int:
-    r"""The answer of `analyze` as arithmetic, line by line: formula, numbers put in, result, unit, source.
+    """The answer of `analyze` as arithmetic, line by line: formula, numbers put in, result, unit, source.
 
     \b
     mansard explain params=8e9 --on peak=990e12,bandwidth=3.35e12 --prompt 8000
     mansard explain llama-3.1-8b --on h100-sxm --batch 32
-    """
+    """  # noqa: D301  # click's mark: do not wrap
     from mansard.analysis import analyze
     from mansard.scenarios import scenario
     from mansard.views.derivation import derivations, explanation_document

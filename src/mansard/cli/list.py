@@ -23,12 +23,12 @@ Found = TypeVar("Found")
 )  # fmt: skip
 @options.output_options
 def command(*, kind: str, by: str, shape: str | None, as_json: bool, file: str | None, quiet: bool) -> int:
-    r"""What there is: models, devices, engines, weight formats, operators.
+    """What there is: models, devices, engines, weight formats, operators.
 
     \b
     mansard list devices --sort ridge
     mansard list models --format csv
-    """
+    """  # noqa: D301  # click's mark: do not wrap
     from mansard.views.tables import with_notes
 
     left_out: list[Note] = []

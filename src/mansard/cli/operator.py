@@ -20,14 +20,14 @@ def command(
     *, name: str, inputs: tuple[str, ...], device: str, explains: bool,
     shape: str | None, as_json: bool, file: str | None, quiet: bool,
 ) -> int:  # fmt: skip
-    r"""One operator alone on a device: what each step loads, works and stores, its intensity, what binds it.
+    """One operator alone on a device: what each step loads, works and stores, its intensity, what binds it.
 
     \b
     mansard operator gemm m=32 n=4096 k=4096 --on h100-sxm
     mansard operator attention length=4096 head_dim=128 kind=standard --on h100-sxm
 
     `mansard list operators` names them all.
-    """
+    """  # noqa: D301  # click's mark: do not wrap
     from mansard.inputs.device_file import load_device
     from mansard.single import operator
     from mansard.views.operators import operator_explanation, operator_report

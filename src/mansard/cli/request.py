@@ -2,6 +2,7 @@
 
 import click
 
+from mansard import __version__
 from mansard.cli import _options as options
 from mansard.cli._output import Answer, deliver
 from mansard.errors import UsageError
@@ -21,14 +22,13 @@ def command(
     *, ttft: float, itl: float, output: int, prompt: int | None,
     shape: str | None, as_json: bool, file: str | None, quiet: bool,
 ) -> int:  # fmt: skip
-    r"""How long a request takes and at which rates, from its TTFT and ITL, each with its definition.
+    """How long a request takes and at which rates, from its TTFT and ITL, each with its definition.
 
     \b
     mansard request --ttft 0.2 --itl 0.05 --output 5
-    """
+    """  # noqa: D301  # click's mark: do not wrap
     from mansard.algebra import request_times
-    from mansard.results import package_version
-    from mansard.views.operators import request_report
+    from mansard.views.requests import request_report
 
     if prompt is not None and prompt < 1:
         raise UsageError("--prompt must be at least 1")
@@ -38,7 +38,7 @@ def command(
         raise UsageError(str(bad), hint="give --ttft and --itl in seconds (0.2) or with a unit (200ms)") from bad
     facts = {**times._asdict(), "output_tokens": output, "prompt_tokens": prompt}
     answer = Answer(
-        document=lambda: {"schema": "mansard.request/1", "version": package_version(), **facts},
+        document=lambda: {"schema": "mansard.request/1", "version": __version__, **facts},
         rows=lambda: [facts],
         report=lambda: request_report(times, output, prompt),
     )

@@ -18,14 +18,14 @@ from mansard.cli._output import Answer, deliver
 def command(
     *, model: str, device: str, shape: str | None, as_json: bool, file: str | None, quiet: bool, **words: Any
 ) -> int:
-    r"""The smallest batch at which decode keeps compute as busy as memory, or never, and the intensity it tends to.
+    """The smallest batch at which decode keeps compute as busy as memory, or never, and the intensity it tends to.
 
     Without --context the weights alone are counted; with it each sequence brings its own cache to read.
 
     \b
     mansard saturate llama-3.1-8b --on h100-sxm
     mansard saturate llama-3.1-8b --on h100-sxm --context 4096
-    """
+    """  # noqa: D301  # click's mark: do not wrap
     from mansard.analysis import saturate
     from mansard.results import package_version, plain
     from mansard.views.tables import facts_of_saturation

@@ -13,11 +13,11 @@ from mansard.cli._output import Answer, deliver
 @click.argument("name")
 @options.output_options
 def command(*, name: str, shape: str | None, as_json: bool, file: str | None, quiet: bool) -> int:
-    r"""The JSON Schema of an output: analysis, explanation, saturation, operator, advice, request, model, device.
+    """The JSON Schema of an output: analysis, explanation, saturation, operator, advice, request, model, device.
 
     \b
     mansard schema analysis > analysis.schema.json
-    """
+    """  # noqa: D301  # click's mark: do not wrap
     from mansard.views.report import Report, Text
     from mansard.views.schemas import json_schema, schema_names
 

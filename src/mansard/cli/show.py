@@ -15,13 +15,13 @@ from mansard.inputs.model import ModelConfig
 @options.online_option
 @options.output_options
 def command(*, name: str, online: bool, shape: str | None, as_json: bool, file: str | None, quiet: bool) -> int:
-    r"""Everything that is known of a device (each value with its confidence, ridge points) or a model (its layers).
+    """Everything that is known of a device (each value with its confidence, ridge points) or a model (its layers).
 
     \b
     mansard show h100-sxm
     mansard show llama-3.1-8b
     mansard show ./config.json --json
-    """
+    """  # noqa: D301  # click's mark: do not wrap
     from mansard.cli._subject import subject_of
 
     found = subject_of(name, online=online)

@@ -178,7 +178,7 @@ def model_report(model: ModelConfig, document: dict[str, Any], *, quiet: bool = 
         ("active per token", number(document["parameters_active"])),
         ("  without embedding", number(document["parameters_active_no_embedding"])),
         ("weights", f"{bytes_both(document['weight_bytes'])} in {model.dtype}"),
-        ("cache per token", f"{number(document['kv_bytes_per_token'])} B"),
+        ("cache per token", f"{number(document['kv_bytes_per_token'])} B" if model.layers else "not known"),
         ("longest context", number(model.max_position_embeddings) if model.max_position_embeddings else NONE),
         ("source", model.source),
     ]

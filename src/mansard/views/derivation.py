@@ -145,10 +145,11 @@ def _put_in(formula: str, op: Op) -> str:
     values = {symbol: value for symbol, value, _ in op.symbols}
     if not all(word in values for word in _SYMBOL.findall(formula)):
         return ""
-    return _SYMBOL.sub(lambda found: _exact(values[found.group()]), formula)
+    return _SYMBOL.sub(lambda found: exact(values[found.group()]), formula)
 
 
-def _exact(value: float) -> str:
+def exact(value: float) -> str:
+    """A symbol's value as it is put in: ten digits where it is not whole."""
     return number(value) if value == int(value) else f"{value:.10g}"
 
 

@@ -6,7 +6,7 @@ from math import floor
 from mansard.inputs.device import Device
 from mansard.operators.cost import Op
 from mansard.results import Analysis, Phase
-from mansard.views.derivation import Derivation, Line
+from mansard.views.derivation import Derivation, Line, exact
 from mansard.views.headline import headline, workload
 from mansard.views.report import Block, Report, Text, facts
 from mansard.views.sources import source_block
@@ -103,7 +103,7 @@ def _title(op: Op) -> str:
 
 def _operator_lines(op: Op, lines: tuple[Line, ...]) -> Iterator[str]:
     if op.symbols:
-        yield "; ".join(f"{symbol} = {number(value)} {what}" for symbol, value, what in op.symbols)
+        yield "; ".join(f"{symbol} = {exact(value)} {what}" for symbol, value, what in op.symbols)
     for line in lines:
         yield from _equation(line)
 

@@ -17,13 +17,13 @@ def to_plain(report: Report, width: int = 100) -> str:
     for block in report.blocks:
         if lines:
             lines.append("")
-        lines += _block(block, width)
+        lines += [block.title] if block.title else []
+        lines += block_lines(block, width)
     return "\n".join(line.rstrip() for line in lines) + "\n"
 
 
-def _block(block: Block, width: int) -> Iterator[str]:
-    if block.title:
-        yield block.title
+def block_lines(block: Block, width: int) -> Iterator[str]:
+    """The lines of a block under its title."""
     indent = "  " if block.title else ""
     inner = max(width - len(indent), _NARROWEST)
     lines = _table(block, inner) if isinstance(block, Table) else _text(block, inner)

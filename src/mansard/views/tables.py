@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
+from mansard.inputs.model import ModelConfig
 from mansard.inputs.notes import Note
 from mansard.results import Advice, Analysis, Memory, Phase, Request, Saturation, Times
 from mansard.rooflines import OperatorResult
@@ -20,7 +21,7 @@ def analysis_report(found: Analysis, *, quiet: bool = False) -> Report:
     """The whole answer; `quiet` leaves the notes out."""
     phases, main = found.phases, "decode" if found.decode else "prefill"
     blocks: list[Block] = [
-        memory_table(found.memory, found.model.parameters),
+        memory_table(found.memory, found.model),
         phase_table(phases, workload(found)),
         *(operator_table(phase) for phase in phases.values()),
         request_table(found.request, found.workload.output),
@@ -36,14 +37,18 @@ def analysis_report(found: Analysis, *, quiet: bool = False) -> Report:
     return Report(headline=headline(found), blocks=tuple(blocks))
 
 
-def memory_table(memory: Memory, parameters: int) -> Table:
+def memory_table(memory: Memory, model: ModelConfig) -> Table:
     """What fills the device and what still would fit; before any time."""
+    knows_cache = bool(model.layers)
     sequences = f"{number(memory.tokens_per_sequence)} tokens a sequence at the end"
     rows = [
-        ("weights", bytes_both(memory.weights_bytes), f"{number(parameters)} parameters"),
+        ("weights", bytes_both(memory.weights_bytes), f"{number(model.parameters)} parameters"),
         ("cache", bytes_both(memory.cache_bytes), f"{sequences}, {bytes_both(memory.cache_bytes_per_sequence)} each"),
         ("activations", bytes_both(memory.activations_bytes), "at the widest point, and the logits"),
     ]
+    if not knows_cache:
+        unknown = "not known from a parameter count alone"
+        rows[1:] = [("cache", NONE, unknown), ("activations", NONE, unknown)]
     if memory.state_bytes:
         rows.append(("state", bytes_both(memory.state_bytes), ""))
     if memory.reserve_bytes:
@@ -54,6 +59,7 @@ def memory_table(memory: Memory, parameters: int) -> Table:
     else:
         label = f"sold as {memory.device_label}" if memory.device_label else ""
         rows.append(("device", bytes_both(memory.device_bytes), label))
+    if memory.device_bytes is not None and knows_cache:
         rows.append(("largest batch", _most(memory.max_batch, "none"), f"at {sequences.removesuffix(' at the end')}"))
         rows.append(("longest context", _most(memory.max_context_tokens, "none"), "tokens, at this batch"))
     return Table(title="Memory", columns=(Column(""), Column("", right=True), Column("")), rows=tuple(rows))
@@ -179,7 +185,7 @@ def advice_table(advice: Sequence[Advice], title: str) -> Block:
     )
     columns = (
         Column("change"), Column("gain", right=True), Column("best then", right=True),
-        Column("bound then"), Column("why"),
+        Column("bound"), Column("why"),
     )  # fmt: skip
     return Table(title=title, columns=columns, rows=rows)
 

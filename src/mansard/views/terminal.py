@@ -1,35 +1,22 @@
-"""A report on a terminal, drawn with rich; imported only when there is one."""
+"""A report on a terminal: the plain layout, as wide as the terminal, with styles; rich is imported only for one."""
 
-from rich.box import SIMPLE_HEAD
 from rich.console import Console
-from rich.padding import Padding
-from rich.table import Table as Drawn
 from rich.text import Text as Words
 
-from mansard.views.report import Block, Report, Table
+from mansard.views.plain import block_lines
+from mansard.views.report import Report, Table
 
 
 def show(report: Report) -> None:
-    """Prints the report on standard output, as wide as the terminal; NO_COLOR and TERM are rich's to heed."""
-    console = Console(highlight=False, soft_wrap=False)
+    """Prints the report on standard output; NO_COLOR and TERM are rich's to heed."""
+    console = Console(highlight=False)
     if report.headline:
         console.print(Words(report.headline, style="bold"))
-    for block in report.blocks:
-        console.print()
-        _show(block, console)
-
-
-def _show(block: Block, console: Console) -> None:
-    if block.title:
-        console.print(Words(block.title, style="bold cyan"))
-    if not isinstance(block, Table):
-        for line in block.lines:
-            console.print(Padding(Words(line), (0, 0, 0, 2)), soft_wrap=block.literal)
-        return
-    drawn = Drawn(box=SIMPLE_HEAD if block.has_heading else None, show_header=block.has_heading, pad_edge=True)
-    for column in block.columns:
-        justify = "right" if column.right else "left"
-        drawn.add_column(column.title, justify=justify, overflow="fold", header_style="dim")  # type: ignore[arg-type]
-    for row in block.rows:
-        drawn.add_row(*map(Words, row))
-    console.print(drawn)
+    for place, block in enumerate(report.blocks):
+        if place or report.headline:
+            console.print()
+        if block.title:
+            console.print(Words(block.title, style="bold cyan"), soft_wrap=True)
+        heads = isinstance(block, Table) and block.has_heading
+        for row, line in enumerate(block_lines(block, console.width)):
+            console.print(Words(line.rstrip(), style="dim" if heads and row == 0 else ""), soft_wrap=True)

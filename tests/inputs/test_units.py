@@ -1,0 +1,62 @@
+"""Quantities as people write them, read exactly."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mansard.errors import UsageError
+from mansard.units import format_bytes_both, format_count, format_quantity, parse_quantity
+
+
+@pytest.mark.parametrize(
+    ("text", "unit", "value"),
+    [
+        ("3.35TB/s", "byte/s", 3_350_000_000_000),
+        ("989.4TFLOP/s", "FLOP/s", 989_400_000_000_000),
+        ("80GiB", "byte", 80 * 2**30),
+        ("80 GB", "byte", 80 * 10**9),
+        ("500ms", "s", 0.5),
+        ("20/s", "1/s", 20),
+        ("4k", "token", 4000),
+        ("4Ki", "token", 4096),
+        ("990e12", "FLOP/s", 990 * 10**12),
+        ("1_000", "token", 1000),
+        ("0.1", "", 0.1),
+    ],
+)
+def test_read(text: str, unit: str, value: float) -> None:
+    found = parse_quantity(text, unit)
+    assert found == value
+    assert isinstance(found, int) is isinstance(value, int)
+
+
+@pytest.mark.parametrize(
+    ("text", "unit"),
+    [
+        ("80GB", "byte/s"), ("80gb", "byte"), ("80Gb", "byte"), ("3TB/S", "byte/s"), ("nan", "s"), ("inf", "s"),
+        ("-1", "s"), ("1e999", "byte"), ("1e999999999", "byte"), ("", "s"), ("ms", "s"), ("1 2", "s"), ("9" * 500, "byte"),
+    ],
+)  # fmt: skip
+def test_refused(text: str, unit: str) -> None:
+    with pytest.raises(UsageError):
+        parse_quantity(text, unit)
+
+
+def test_print() -> None:
+    assert format_quantity(3.35e12, "byte/s") == "3.35 TB/s"
+    assert format_quantity(0.0047761, "s") == "4.78 ms"
+    assert format_quantity(999.9e9, "byte", 3) == "1.00 TB"
+    assert format_bytes_both(70_553_706_496 * 2) == "141.1 GB (131.4 GiB)"
+    assert format_count(8_030_261_248) == "8.03 B"
+
+
+@given(st.integers(0, 10**24))
+def test_whole_numbers_come_back(value: int) -> None:
+    assert parse_quantity(str(value), "byte") == value
+
+
+@given(st.integers(1, 10**6), st.sampled_from(["k", "M", "G", "T"]))
+def test_prefixes_are_exact(value: int, prefix: str) -> None:
+    assert (
+        parse_quantity(f"{value}{prefix}B", "byte") == value * {"k": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}[prefix]
+    )
