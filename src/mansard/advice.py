@@ -83,7 +83,7 @@ def _judged(change: Change, name: str, before: Phase) -> Iterator[Advice]:
         speedup_expected=None,
         best_s_after=after.best_s,
         bound_after=after.bound,
-        fits_after=change.after.memory().fits,
+        fits_after=change.after.fits(),
         why=_why(change, before, after, speedup),
     )
 

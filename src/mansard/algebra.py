@@ -8,7 +8,6 @@ architectures", CACM 52(4), 2009.
 """
 
 import math
-from fractions import Fraction
 from typing import Any, NamedTuple, TypeAlias
 
 Numeric: TypeAlias = Any  # an int, a float or a NumPy array
@@ -110,6 +109,8 @@ def batch_to_saturate(peak_flops: Numeric, bandwidth: Numeric, bytes_per_weight:
     _require((ridge >= 0) & (ridge < math.inf), "peak_flops must be finite and not negative")
     if _is_array(ridge) or _is_array(bytes_per_weight):
         return _batches_to_saturate(ridge, bytes_per_weight)
+    from fractions import Fraction
+
     # Decimal text, not binary value: 0.1 byte means a tenth.
     exact = Fraction(str(peak_flops)) * Fraction(str(bytes_per_weight)) / (2 * Fraction(str(bandwidth)))
     batch = math.ceil(exact)

@@ -38,17 +38,22 @@ def cache_bytes_per_token(model: ModelConfig, deployment: Deployment) -> int:
     return cache_bytes(model, deployment, 1)
 
 
-def activation_bytes(model: ModelConfig, deployment: Deployment, engine: Engine, tokens: int, batch: int) -> int:
+def widest_elements(model: ModelConfig) -> int:
+    """Elements per token at the widest point: the operator with most inputs and outputs, and the residual stream."""
+    return model.hidden_size + max((_widest(layer, model.hidden_size) for layer, _ in model.distinct_layers), default=0)
+
+
+def activation_bytes(
+    model: ModelConfig, deployment: Deployment, engine: Engine, *, widest: int, tokens: int, batch: int
+) -> int:
     """Activations at the widest point of a step of so many tokens, prefilled in the engine's pieces, and the logits.
 
-    The widest point is the operator with the most inputs and outputs together, beside the residual stream. Logits are
-    counted in fp32, as samplers keep them.
+    widest: `widest_elements`. Logits are counted in fp32, as samplers keep them.
     """
     at_once = min(tokens, max(engine.max_num_batched_tokens, batch))
     bits = DTYPE_BITS[deployment.activations or model.dtype]
-    widest = max((_widest(layer, model.hidden_size) for layer, _ in model.distinct_layers), default=0)
     logits = batch * model.head.vocab_size * 4 if model.head else 0
-    return at_once * (widest + model.hidden_size) * bits // 8 + logits
+    return at_once * widest * bits // 8 + logits
 
 
 def _widest(layer: Layer, hidden_size: int) -> int:

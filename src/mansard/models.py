@@ -2,25 +2,21 @@
 
 import os
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import lru_cache
-from pathlib import Path
 from types import ModuleType
 from typing import Any, NoReturn
 
 from mansard import registry
 from mansard.errors import Fault, InputError, UnavailableError, UsageError, did_you_mean
-from mansard.inputs.files import read_json
-from mansard.inputs.folders import flat, heads, private_folders
-from mansard.inputs.hub import cached_config, downloaded_config
+from mansard.inputs.folders import catalogue_files, exact_file, flat, heads, stem
 from mansard.inputs.keys import Keys
 from mansard.inputs.model import ModelConfig
 from mansard.inputs.quantization import read_quantization
 from mansard.precision import WeightFormat
 from mansard.units import parse_quantity
 
-_FOLDER = Path(__file__).parent / "catalogue" / "models"
 _FAMILIES = "mansard.architectures"
 # Where a multimodal model keeps the configuration of its language model.
 _NESTED = ("text_config", "llm_config", "language_config", "thinker_config")
@@ -53,12 +49,17 @@ def load_model(text: str, *, online: bool = False) -> ModelConfig:
     """
     if text.startswith("params="):
         return _counted(text)
-    if text == "-" or text.endswith(".json") or os.path.exists(text):  # noqa: PTH110  # False for what is no path
+    if text == "-" or text.endswith(".json") or os.path.exists(text):
+        from mansard.inputs.files import read_json  # a catalogue name needs none of it
+
         document, where = read_json(text)
         return read_config(document, where)
     if (path := _catalogued(text)) is not None:
         return _from_catalogue(path)
     if text.count("/") == 1 and not text.startswith((".", "/", "~")):
+        from mansard.inputs.files import read_json
+        from mansard.inputs.hub import cached_config, downloaded_config
+
         place = downloaded_config(text) if online else cached_config(text)
         if place is None:
             raise UnavailableError(
@@ -68,6 +69,8 @@ def load_model(text: str, *, online: bool = False) -> ModelConfig:
         document, _ = read_json(str(place))
         return replace(read_config(document, text), name=text)
     if "/" in text or os.sep in text:
+        from mansard.inputs.files import read_json
+
         read_json(text)  # says what is wrong with the path
     hint = did_you_mean(text, _known_names()) or "`mansard list models` shows those that are known"
     raise UsageError(f"no model is called {text[:60]!r}", hint=f"{hint}; or give its config.json, or params=8e9")
@@ -82,7 +85,7 @@ def read_config(document: Mapping[str, Any], source: str, name: str | None = Non
     outer = Keys(document, source)
     keys, part = _language_part(outer)
     family, model_type, architecture = _family(outer, keys)
-    model = family.read(keys)
+    model: ModelConfig = family.read(keys)
     quantization = read_quantization(outer.nested("quantization_config") if _has_quantization(outer) else _inner(keys))
     keys.finish()
     if part:
@@ -91,7 +94,11 @@ def read_config(document: Mapping[str, Any], source: str, name: str | None = Non
     if head is not None and part and outer.has("tie_word_embeddings") and not keys.has("tie_word_embeddings"):
         head = replace(head, tied=outer.flag("tie_word_embeddings"))
         outer.finish()
-    dtype = outer.dtype() if part and outer.has("torch_dtype", "dtype") and not keys.has("torch_dtype", "dtype") else model.dtype
+    dtype = (
+        outer.dtype()
+        if part and outer.has("torch_dtype", "dtype") and not keys.has("torch_dtype", "dtype")
+        else model.dtype
+    )
     known = name or _name(outer, source)
     notes = [note for note in keys.notes if dtype == model.dtype or note.code != "default-dtype"]
     return replace(
@@ -102,7 +109,7 @@ def read_config(document: Mapping[str, Any], source: str, name: str | None = Non
 
 def model_names() -> tuple[str, ...]:
     """The names of the models in the catalogue and in private folders, sorted."""
-    return tuple(sorted({path.stem for path in _paths()}))
+    return tuple(sorted({stem(path) for path in catalogue_files("models")}))
 
 
 def _counted(text: str) -> ModelConfig:
@@ -127,21 +134,15 @@ def _counted(text: str) -> ModelConfig:
     )  # fmt: skip
 
 
-def _paths() -> Iterator[Path]:
-    for folder in (*private_folders("models"), _FOLDER):
-        yield from sorted(folder.glob("*.toml"))
-
-
-def _catalogued(text: str) -> Path | None:
+def _catalogued(text: str) -> str | None:
     """The file of a catalogue name, an alias or a hub id; exact names first."""
+    exact = exact_file("models", text)
+    if exact is not None:
+        return exact
     wanted = flat(text)
-    loose: Path | None = None
-    for folder in (*private_folders("models"), _FOLDER):
-        exact = folder / f"{text}.toml"
-        if "/" not in text and exact.is_file():
-            return exact
-    for path, head in heads(_paths()):
-        names = (path.stem, *head.get("aliases", ()), *head.get("hub_ids", ()))
+    loose: str | None = None
+    for path, head in heads(catalogue_files("models")):
+        names = (stem(path), *head.get("aliases", ()), *head.get("hub_ids", ()))
         if text.lower() in (name.lower() for name in names):
             return path
         if loose is None and wanted in map(flat, names):
@@ -151,20 +152,21 @@ def _catalogued(text: str) -> Path | None:
 
 def _known_names() -> list[str]:
     found: list[str] = []
-    for path, head in heads(_paths()):
-        found += [path.stem, *head.get("aliases", ()), *head.get("hub_ids", ())]
+    for path, head in heads(catalogue_files("models")):
+        found += [stem(path), *head.get("aliases", ()), *head.get("hub_ids", ())]
     return found
 
 
-def _from_catalogue(path: Path) -> ModelConfig:
+def _from_catalogue(path: str) -> ModelConfig:
     try:
-        document = tomllib.loads(path.read_text(encoding="utf-8"))
+        with open(path, encoding="utf-8") as file:
+            document = tomllib.loads(file.read())
         config = document["config"]
     except (OSError, ValueError, KeyError) as error:
-        raise InputError([Fault(problem=f"is no model file: {error}", where=str(path))]) from error
+        raise InputError([Fault(problem=f"is no model file: {error}", where=path)]) from error
     config = {**dict.fromkeys(_NULL_WHEN_ABSENT), **config}
     source = ", ".join(str(document[key]) for key in ("source", "address") if document.get(key))
-    return read_config(config, source or str(path), name=path.stem)
+    return read_config(config, source or path, name=stem(path))
 
 
 def _language_part(outer: Keys) -> tuple[Keys, str]:
@@ -189,8 +191,9 @@ def _name(keys: Keys, source: str) -> str:
     given = keys.raw("_name_or_path")
     if isinstance(given, str) and given.strip("./") and len(given) < 120:
         return given.rstrip("/").rsplit("/", 1)[-1]
-    place = Path(source)
-    return (place.parent.name if place.name == "config.json" else place.stem) or "model"
+    file = os.path.basename(source)
+    folder = os.path.basename(os.path.dirname(os.path.abspath(source)))
+    return (folder if file == "config.json" else stem(source)) or "model"
 
 
 def _family(outer: Keys, keys: Keys) -> tuple[ModuleType, str, str]:
@@ -210,7 +213,7 @@ def _family(outer: Keys, keys: Keys) -> tuple[ModuleType, str, str]:
         for family in registry.modules(_FAMILIES):
             if set(names) & set(family.ARCHITECTURES):
                 return family, family.MODEL_TYPES[0], architecture
-    _refuse_unknown(outer, model_type or architecture, architecture)
+    return _refuse_unknown(outer, model_type or architecture, architecture)
 
 
 def _by_model_type(model_type: str) -> ModuleType | None:
@@ -233,7 +236,9 @@ def _word(value: Any) -> str:
 def _refuse_shapeless(keys: Keys) -> None:
     if keys.has("_class_name", "_diffusers_version"):
         kind = _word(keys.raw("_class_name")) or "a diffusers component"
-        keys.refuse("_class_name", f"is a diffusion model ({kind}), no language model", hint="images and video come later")
+        keys.refuse(
+            "_class_name", f"is a diffusion model ({kind}), no language model", hint="images and video come later"
+        )
     if keys.has("dim", "n_layers"):
         hint = "give the config.json in Hugging Face's format; it lies beside params.json in most repositories"
         keys.refuse("dim", "is a key of Mistral's own params.json, whose format is not read", hint=hint)

@@ -74,7 +74,7 @@ class WeightFormat:
         elif self.per_column_scale:
             scales = columns
         bits = rows * columns * self.bits + scales * (self.scale_bits + self.zero_bits)
-        return ceil(bits / 8) if isinstance(bits, float) else -(-bits // 8)
+        return int(-(-bits // 8))
 
 
 def _plain(dtype: str) -> WeightFormat:

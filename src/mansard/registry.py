@@ -1,18 +1,18 @@
 """Finds what lies in a folder-of-one-thing, then what other packages add through an entry point of the same name."""
 
+import os
 from collections.abc import Iterator
 from functools import lru_cache
 from importlib import import_module
-from pathlib import Path
 from types import ModuleType
 
 
 @lru_cache(maxsize=32)
 def names(package: str) -> tuple[str, ...]:
     """The modules of a package's folder, by name; those that begin with an underscore are the folder's own affair."""
-    folder = Path(__file__).parent.joinpath(*package.split(".")[1:])
-    found = (entry.stem for entry in folder.iterdir() if entry.suffix == ".py" and not entry.name.startswith("_"))
-    return tuple(sorted(found))
+    # os.path, not pathlib, which alone would cost a twentieth of the time to an answer.
+    folder = os.path.join(os.path.dirname(__file__), *package.split(".")[1:])
+    return tuple(sorted(name[:-3] for name in os.listdir(folder) if name.endswith(".py") and name[0] != "_"))
 
 
 def module(package: str, name: str) -> ModuleType:

@@ -107,7 +107,7 @@ def bind(ops: Sequence[Op], device: Device) -> Plan:
         device=device,
         bases=tuple(bases),
         ops=tuple(bound),
-        total=tuple(_merged(one[1 + place] for one in bound) for place in range(6)),
+        total=tuple(_merged(forms) for forms in zip(*(_forms(one) for one in bound), strict=True)),
         matrix=tuple((rate, _merged(one.flops for one in bound if one.peak == rate)) for rate in rates),
         peaks=tuple(peaks.items()),
         vector_peak=device.vector_peak.value if device.vector_peak else None,
@@ -210,9 +210,22 @@ def _stretch_s(plan: Plan, batch: int, first: int, last: int) -> float:
     return _stretch_s(plan, batch, first, middle) + _stretch_s(plan, batch, middle + 1, last)
 
 
+def _forms(one: BoundOp) -> tuple[Compiled, ...]:
+    """The six forms in the order of `Cost`."""
+    return (
+        one.flops,
+        one.vector_flops,
+        one.weight_bytes,
+        one.cache_read_bytes,
+        one.cache_write_bytes,
+        one.activation_bytes,
+    )
+
+
 def _bound(op: Op, bases: list[Basis], peak: float) -> BoundOp:
     label = (op.name, op.group, op.kind, op.count, op.dtype)
-    return BoundOp(label, *(_compiled(form, bases, op.count) for form in op.forms), peak)  # type: ignore[arg-type]
+    flops, vector, weights, read, written, activations = (_compiled(form, bases, op.count) for form in op.forms)
+    return BoundOp(label, flops, vector, weights, read, written, activations, peak)
 
 
 def _compiled(form: Form, bases: list[Basis], count: int) -> Compiled:

@@ -1,6 +1,5 @@
 """The batch at which compute catches up with memory in decode, if there is one."""
 
-from fractions import Fraction
 from math import ceil
 
 from mansard.binding import Binding
@@ -26,8 +25,8 @@ def saturating_batch(binding: Binding, context: int | None) -> Saturation:
     plan = _decode_plan(binding, context or 1)
     bandwidth = plan.device.memory_bandwidth.value
     matrix_s, flops, moved = _per_sequence(plan, context)
-    ridge = float(flops / matrix_s) / bandwidth
-    plateau = float(Fraction(flops) / Fraction(moved)) if moved else None
+    ridge = flops / matrix_s / bandwidth
+    plateau = flops / moved if moved else None
     return Saturation(
         batch=batch,
         reason=_reason(batch, plateau, ridge, context),
@@ -50,19 +49,18 @@ def _reason(batch: int | None, plateau: float | None, ridge: float, context: int
 
 def _batch(binding: Binding, context: int | None) -> int | None:
     plan = _decode_plan(binding, context or 1)
-    bandwidth = Fraction(plan.device.memory_bandwidth.value)
+    bandwidth = plan.device.memory_bandwidth.value
     matrix_s, _, moved = _per_sequence(plan, context)
     gain = matrix_s - moved / bandwidth
     if gain <= 0:
         return None
-    # With every expert read the batch is an upper limit; below it fewer weights are read, so that one may do.
-    upper = max(1, ceil(Fraction(_weights(plan, _MOST_BATCH)) / bandwidth / gain))
-    if not _has_experts(plan):
-        return upper
-    lower = 0
+    # With every expert read the batch is an upper limit; below it fewer weights are read, so that one may do. One more,
+    # since the quotient is rounded: the search below finds the edge itself.
+    upper = max(1, ceil(_weights(plan, _MOST_BATCH) / bandwidth / gain)) + 1
+    lower = 0 if _has_experts(plan) else max(0, upper - 3)
     while upper - lower > 1:  # weights per sequence only fall as the batch grows: bisection finds the edge
         middle = (lower + upper) // 2
-        if Fraction(_weights(plan, middle)) / bandwidth <= middle * gain:
+        if (_weights(plan, middle) + middle * moved) / bandwidth <= middle * matrix_s:
             upper = middle
         else:
             lower = middle
@@ -77,14 +75,14 @@ def _has_experts(plan: Plan) -> bool:
     return any(basis.kind == "experts" for basis in plan.bases)
 
 
-def _per_sequence(plan: Plan, context: int | None) -> tuple[Fraction, int | float, int | float]:
+def _per_sequence(plan: Plan, context: int | None) -> tuple[float, int | float, int | float]:
     """(matrix seconds, matrix FLOPs, cache bytes) of one sequence's token; without its cache if context is None."""
     step = Step(batch=1, new=1, cached=(context or 1) - 1)
     sums = [
         0 if context is None and basis.kind in ("pairs", "square", "reads") else step.value(basis)
         for basis in plan.bases
     ]
-    matrix_s = sum((Fraction(_dot(form, sums)) / Fraction(rate) for rate, form in plan.matrix), Fraction(0))
+    matrix_s = sum(_dot(form, sums) / rate for rate, form in plan.matrix)
     cache = 0 if context is None else _dot(plan.total[3], sums) + _dot(plan.total[4], sums)
     return matrix_s, _dot(plan.total[0], sums), cache
 

@@ -112,7 +112,7 @@ class Scenario:
             total_bytes=total,
             device_bytes=room,
             device_label=device.memory_label,
-            fits=None if room is None else total <= room,
+            fits=self.fits(),
             max_batch=largest,
             max_context_tokens=None if room is None else self._largest(room, lambda c: self._needed(work.batch, c)),
             max_concurrent_requests=largest,
@@ -120,13 +120,25 @@ class Scenario:
             tokens_per_sequence=work.last_context,
         )
 
+    def fits(self) -> bool | None:
+        """Whether it fits; None if the device's memory is not known."""
+        room, work = self.binding.device.memory_bytes, self.workload
+        return None if room is None else self._needed(work.batch, work.last_context) <= room
+
     def _cache_bytes(self, context: int) -> int:
         return memory_of.cache_bytes(self.binding.model, self.binding.deployment, context)
 
     def _activation_bytes(self, batch: int) -> int:
         work, binding = self.workload, self.binding
         tokens = batch * (work.prompt - work.cached)
-        return memory_of.activation_bytes(binding.model, binding.deployment, binding.engine, tokens, batch)
+        return memory_of.activation_bytes(
+            binding.model,
+            binding.deployment,
+            binding.engine,
+            widest=binding.widest_elements,
+            tokens=tokens,
+            batch=batch,
+        )
 
     def _needed(self, batch: int, context: int) -> int:
         fixed = self.binding.weight_bytes + self.binding.engine.reserve_bytes
@@ -217,7 +229,7 @@ def _device(text: str) -> Device:
 
 def _is_document(text: str) -> bool:
     """Whether it is read from where it may change: a file, a folder or standard input."""
-    return text == "-" or text.endswith(".json") or os.path.exists(text)  # noqa: PTH110  # asked thousands of times a second
+    return text == "-" or text.endswith(".json") or os.path.exists(text)
 
 
 @lru_cache(maxsize=256)

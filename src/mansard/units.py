@@ -1,13 +1,16 @@
 """Quantities as people write them: read exactly, printed scaled."""
 
 import re
-from fractions import Fraction
+from typing import TYPE_CHECKING
 
 from mansard.errors import UsageError
 
+if TYPE_CHECKING:
+    from fractions import Fraction
+
 _PREFIXES = {"": 1, "k": 10**3, "M": 10**6, "G": 10**9, "T": 10**12, "P": 10**15, "E": 10**18}
 _BINARY = {"Ki": 2**10, "Mi": 2**20, "Gi": 2**30, "Ti": 2**40, "Pi": 2**50}
-_SMALL = {"m": Fraction(1, 10**3), "u": Fraction(1, 10**6), "µ": Fraction(1, 10**6), "n": Fraction(1, 10**9)}
+_SMALL = {"m": 10**3, "u": 10**6, "µ": 10**6, "n": 10**9}  # divisors
 
 # What may stand behind a number of each unit, without its prefix.
 _SPELLINGS = {
@@ -19,7 +22,9 @@ _SPELLINGS = {
     "1/s": ("/s",),
     "": ("",),
 }
-_NUMBER = re.compile(r"\s*([0-9][0-9_,]{0,40}(?:\.[0-9]{0,40})?|\.[0-9]{1,40})(?:[eE]([+-]?[0-9]{1,3}))?\s*(\S{0,20})\s*")
+_NUMBER = re.compile(
+    r"\s*([0-9][0-9_,]{0,40}(?:\.[0-9]{0,40})?|\.[0-9]{1,40})(?:[eE]([+-]?[0-9]{1,3}))?\s*(\S{0,20})\s*"
+)
 _LARGEST = 10**30
 
 
@@ -34,6 +39,8 @@ def parse_quantity(text: str, unit: str) -> int | float:
     >>> parse_quantity("80GiB", "byte"), parse_quantity("3.35TB/s", "byte/s"), parse_quantity("500ms", "s")
     (85899345920, 3350000000000, 0.5)
     """
+    from fractions import Fraction  # its decimals cost milliseconds that most commands need not spend
+
     found = _NUMBER.fullmatch(text[:120])
     if found is None or len(text) > 120:
         raise UsageError(f"{text[:60]!r} is no quantity", hint=f"for example {_example(unit)}")
@@ -47,7 +54,9 @@ def parse_quantity(text: str, unit: str) -> int | float:
     return int(value) if value.denominator == 1 else float(value)
 
 
-def _factor(suffix: str, unit: str, text: str) -> int | Fraction:
+def _factor(suffix: str, unit: str, text: str) -> "int | Fraction":
+    from fractions import Fraction
+
     for spelling in _SPELLINGS[unit]:
         if not suffix.endswith(spelling):
             continue
@@ -57,7 +66,7 @@ def _factor(suffix: str, unit: str, text: str) -> int | Fraction:
         if prefix in _BINARY and unit in ("byte", "byte/s", "token"):
             return _BINARY[prefix]
         if prefix in _SMALL and unit == "s":
-            return _SMALL[prefix]
+            return Fraction(1, _SMALL[prefix])
     if not suffix:
         return 1
     raise UsageError(

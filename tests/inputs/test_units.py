@@ -33,10 +33,21 @@ def test_read(text: str, unit: str, value: float) -> None:
 @pytest.mark.parametrize(
     ("text", "unit"),
     [
-        ("80GB", "byte/s"), ("80gb", "byte"), ("80Gb", "byte"), ("3TB/S", "byte/s"), ("nan", "s"), ("inf", "s"),
-        ("-1", "s"), ("1e999", "byte"), ("1e999999999", "byte"), ("", "s"), ("ms", "s"), ("1 2", "s"), ("9" * 500, "byte"),
+        ("80GB", "byte/s"),
+        ("80gb", "byte"),
+        ("80Gb", "byte"),
+        ("3TB/S", "byte/s"),
+        ("nan", "s"),
+        ("inf", "s"),
+        ("-1", "s"),
+        ("1e999", "byte"),
+        ("1e999999999", "byte"),
+        ("", "s"),
+        ("ms", "s"),
+        ("1 2", "s"),
+        ("9" * 500, "byte"),
     ],
-)  # fmt: skip
+)
 def test_refused(text: str, unit: str) -> None:
     with pytest.raises(UsageError):
         parse_quantity(text, unit)

@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from reference_data import parameters, rows
 
 import mansard
 from mansard.inputs.device import Device, Fact
 from mansard.inputs.device_file import device_names, load_device
+from reference_data import parameters, rows
 
 CATALOGUE = Path(mansard.__file__).parent / "catalogue" / "devices"
 TERA, GIGA, MEBI, GIBI = 10**12, 10**9, 2**20, 2**30

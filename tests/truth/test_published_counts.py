@@ -3,10 +3,10 @@
 from typing import Any
 
 import pytest
-from reference_data import folder, parameters, rows
 
 import mansard
 from mansard.errors import InputError
+from reference_data import folder, parameters, rows
 
 # Only the language model is counted, not the tower beside it: their cache is compared, their totals are not.
 LANGUAGE_MODEL_ONLY = {
@@ -21,11 +21,40 @@ LANGUAGE_MODEL_ONLY = {
 }
 # Kinds that come in their own issue, or formats of weights that do: refused, never approximated.
 REFUSED_TYPES = {
-    "", "bamba", "bert", "clip", "clip_text_model", "deepseek_v32", "gemma4", "glm4v", "glm_moe_dsa", "granitemoehybrid",
-    "internvl_chat", "mamba", "mamba2", "minicpmv", "modernbert", "nemotron-nas", "nemotron_h", "phi4mm", "qwen2_5_vl",
-    "qwen2_vl", "qwen3_5", "qwen3_5_moe", "qwen3_next", "qwen3_vl", "qwen3_vl_moe", "siglip2", "siglip_vision_model",
-    "step3p7", "t5", "umt5", "vit", "whisper", "xlm-roberta",
-}  # fmt: skip
+    "",
+    "bamba",
+    "bert",
+    "clip",
+    "clip_text_model",
+    "deepseek_v32",
+    "gemma4",
+    "glm4v",
+    "glm_moe_dsa",
+    "granitemoehybrid",
+    "internvl_chat",
+    "mamba",
+    "mamba2",
+    "minicpmv",
+    "modernbert",
+    "nemotron-nas",
+    "nemotron_h",
+    "phi4mm",
+    "qwen2_5_vl",
+    "qwen2_vl",
+    "qwen3_5",
+    "qwen3_5_moe",
+    "qwen3_next",
+    "qwen3_vl",
+    "qwen3_vl_moe",
+    "siglip2",
+    "siglip_vision_model",
+    "step3p7",
+    "t5",
+    "umt5",
+    "vit",
+    "whisper",
+    "xlm-roberta",
+}
 REFUSED_FILES = {
     "hf/nvidia--Kimi-K2.5-NVFP4.json": "modelopt",
     "hf/nvidia--Kimi-K2.6-NVFP4.json": "modelopt",

@@ -4,7 +4,6 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import click
@@ -70,7 +69,8 @@ def _rendered(answer: Answer, shape: str) -> str:
 def _write(text: str, file: str | None) -> None:
     if file is not None:
         try:
-            Path(file).write_text(text, encoding="utf-8")
+            with open(file, "w", encoding="utf-8") as target:
+                target.write(text)
         except OSError as bad:
             raise UsageError(f"cannot write {file}: {bad.strerror}", hint="choose another place with -o FILE") from bad
         return

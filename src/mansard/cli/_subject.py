@@ -1,6 +1,6 @@
 """What `show` and `cite` are asked about: a device or a model, whichever bears the name."""
 
-from pathlib import Path
+import os
 
 from mansard.cli._names import names_of
 from mansard.errors import UnavailableError, UsageError, did_you_mean
@@ -37,6 +37,6 @@ def subject_of(text: str, *, online: bool = False) -> Device | ModelConfig:
 def _is_path(text: str) -> bool:
     """Whether it can only be a model's: a file or a folder that is there, or a .json that should be."""
     try:
-        return text.endswith((".json", "/")) or Path(text).exists()
+        return text.endswith((".json", "/")) or os.path.exists(text)
     except (OSError, ValueError):  # too long, or no path at all
         return False

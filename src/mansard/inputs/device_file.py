@@ -1,19 +1,16 @@
 """A device from what a person types: a catalogue name, a file, or `peak=…,bandwidth=…`."""
 
-import math
 import os
 import tomllib
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Any
 
 from mansard.errors import Fault, InputError, UnavailableError, UsageError, did_you_mean
 from mansard.inputs.device import FALLBACKS, Device, Fact
-from mansard.inputs.folders import flat, heads, private_folders
+from mansard.inputs.folders import catalogue_files, exact_file, flat, heads, stem
 from mansard.inputs.notes import Note, Source
 from mansard.units import parse_quantity
 
-_FOLDER = Path(__file__).parent.parent / "catalogue" / "devices"
 _CONFIDENCES = ("vendor", "vendor-quoted", "secondary", "derived", "given")
 _HEADER = ("name", "title", "vendor", "aliases", "ambiguous", "memory_label")
 _TABLES = ("peaks", "memory", "facts", "texts", "absent", "sources")
@@ -24,7 +21,7 @@ _LARGEST_VALUE = 1e24
 
 def device_names() -> tuple[str, ...]:
     """The names of the devices in the catalogue and in private folders, sorted."""
-    return tuple(sorted(path.stem for path in _paths()))
+    return tuple(sorted({stem(path) for path in catalogue_files("devices")}))
 
 
 def load_device(text: str) -> Device:
@@ -45,43 +42,37 @@ def load_device(text: str) -> Device:
             "this machine has not been measured", hint="give its numbers as peak=…,bandwidth=…, or as a .toml file"
         )
     if text.endswith(".toml") or os.sep in text:
-        return _from_file(Path(text), check=True)
-    for path in _paths():
-        if path.stem == text:
-            return _from_file(path)
-    return _by_alias(text)
+        return _from_file(text, check=True)
+    exact = exact_file("devices", text)
+    return _from_file(exact) if exact else _by_alias(text)
 
 
 def usable_devices() -> Iterator[Device]:
     """Every device whose memory bandwidth is known, without which nothing can be said of it."""
-    for path in _paths():
+    for path in catalogue_files("devices"):
         device = _from_file(path)
         if device.bandwidth is not None:
             yield device
 
 
-def _paths() -> Iterator[Path]:
-    for folder in (*private_folders("devices"), _FOLDER):
-        yield from sorted(folder.glob("*.toml"))
-
-
 def _by_alias(text: str) -> Device:
     wanted = flat(text)
     known: list[str] = []
-    for path, head in heads(_paths()):
+    for path, head in heads(catalogue_files("devices")):
         aliases, loose = head.get("aliases", []), head.get("ambiguous", [])
-        known += [path.stem, *aliases, *loose]
-        if wanted in map(flat, (path.stem, *aliases)):
+        known += [stem(path), *aliases, *loose]
+        if wanted in map(flat, (stem(path), *aliases)):
             return _from_file(path)
         if wanted in map(flat, loose):
             return _chosen(text, path, loose[0])
     raise UsageError(
         f"no device is called {text[:60]!r}",
-        hint=did_you_mean(text, known) or "`mansard list devices` shows those that are known; peak=…,bandwidth=… gives your own",
+        hint=did_you_mean(text, known)
+        or "`mansard list devices` shows those that are known; peak=…,bandwidth=… gives your own",
     )
 
 
-def _chosen(text: str, path: Path, family: str) -> Device:
+def _chosen(text: str, path: str, family: str) -> Device:
     device = _from_file(path)
     others = [name for name in device_names() if name != device.name and name.startswith(family.lower().split("-")[0])]
     beside = f" (others: {', '.join(others)})" if others else ""
@@ -95,15 +86,15 @@ def _with(device: Device, **changes: Any) -> Device:
     return replace(device, **changes)
 
 
-def _from_file(path: Path, *, check: bool = False) -> Device:
-    where = str(path)
+def _from_file(where: str, *, check: bool = False) -> Device:
     try:
-        if not path.is_file():
-            problem = "is a folder" if path.is_dir() else "does not exist"
+        if not os.path.isfile(where):
+            problem = "is a folder" if os.path.isdir(where) else "does not exist"
             raise InputError([Fault(problem=problem, where=where, hint="a device is one .toml file")])
-        if path.stat().st_size > _LARGEST_FILE:
+        if os.path.getsize(where) > _LARGEST_FILE:
             raise InputError([Fault(problem="is larger than a device file can be (1 MiB)", where=where)])
-        document = tomllib.loads(path.read_text(encoding="utf-8"))
+        with open(where, encoding="utf-8") as file:
+            document = tomllib.loads(file.read())
     except (OSError, UnicodeDecodeError) as error:
         raise InputError([Fault(problem=f"cannot be read: {error}", where=where)]) from error
     except (tomllib.TOMLDecodeError, RecursionError) as error:
@@ -111,7 +102,7 @@ def _from_file(path: Path, *, check: bool = False) -> Device:
     reader = _Reader(document, where)
     if check:
         reader.check_keys()
-    device = reader.device(path.stem)
+    device = reader.device(stem(where))
     if reader.faults:
         raise InputError(reader.faults)
     return device
@@ -175,9 +166,9 @@ class _Reader:
 
     def _fact(self, key: str, value: Any) -> Fact:
         given = value if isinstance(value, Mapping) else {"value": value}
-        number, confidence = given.get("value"), given.get("confidence", "given")
-        wrong = isinstance(number, bool) or not isinstance(number, (int, float)) or not 0 < number < _LARGEST_VALUE
-        if wrong or not math.isfinite(number):
+        number: Any = given.get("value")
+        confidence = given.get("confidence", "given")
+        if not _is_quantity(number):
             self.faults.append(
                 Fault(problem="must be a positive finite number in base units", where=self.where, key=key, value=number)
             )
@@ -198,6 +189,10 @@ class _Reader:
 
     def _fault(self, key: str, problem: str, hint: str) -> None:
         self.faults.append(Fault(problem=problem, where=self.where, key=key, hint=hint))
+
+
+def _is_quantity(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and 0 < value < _LARGEST_VALUE
 
 
 def _given(text: str) -> Device:

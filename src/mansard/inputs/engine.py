@@ -2,17 +2,15 @@
 
 import tomllib
 from functools import lru_cache
-from pathlib import Path
 
 from mansard.errors import UsageError, did_you_mean
+from mansard.inputs.folders import catalogue_files, exact_file, stem
 from mansard.inputs.scenario import Engine
-
-_FOLDER = Path(__file__).parent.parent / "catalogue" / "engines"
 
 
 def engine_names() -> tuple[str, ...]:
     """The names of the engines in the catalogue."""
-    return tuple(sorted(path.stem for path in _FOLDER.glob("*.toml")))
+    return tuple(sorted({stem(path) for path in catalogue_files("engines")}))
 
 
 @lru_cache(maxsize=64)
@@ -22,8 +20,10 @@ def load_engine(name: str) -> Engine:
     Raises:
         UsageError: if there is none of that name, with near matches.
     """
-    names = engine_names()
-    if name not in names:
+    place = exact_file("engines", name)
+    if place is None:
+        names = engine_names()
         hint = did_you_mean(name, names) or f"one of {', '.join(names)}"
         raise UsageError(f"no engine is called {name[:60]!r}", hint=hint)
-    return Engine(**tomllib.loads((_FOLDER / f"{name}.toml").read_text(encoding="utf-8")))
+    with open(place, encoding="utf-8") as file:
+        return Engine(**tomllib.loads(file.read()))

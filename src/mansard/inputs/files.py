@@ -9,14 +9,14 @@ from typing import Any, NoReturn
 
 from mansard.errors import Fault, InputError
 
-LARGEST_CONFIG = 16 << 20  # bytes; real ones are a few kB, the largest with per-layer lists a few hundred
+LARGEST_CONFIG = 16 << 20  # bytes; real ones have a few kB, with per-layer lists a few hundred
 _STDIN = "standard input"
 
 
 def read_json(path: str) -> tuple[dict[str, Any], str]:
     """The object in a JSON file, in a folder's `config.json`, or on standard input (`-`); and where it was found.
 
-    Bare Infinity and NaN are read, as the hub's files have them; whether a value may be infinite is its reader's affair.
+    Bare Infinity and NaN are read, as the hub's files have them; whether a value may be infinite is for its reader.
 
     Raises:
         InputError: naming the file, what is wrong with it, where, and what to do.
@@ -36,7 +36,7 @@ def _resolved(path: str) -> Path:
             return place / "model_index.json"
     except (OSError, ValueError) as error:
         _refuse(path[:200], f"cannot be looked at: {error}")
-    _refuse(str(place), "is a folder without a config.json", "give the folder that holds the model's own config.json")
+    return _refuse(str(place), "is a folder without a config.json", "give the folder of the model's own config.json")
 
 
 def _content(place: Path) -> bytes:
@@ -76,7 +76,9 @@ def _decoded(content: bytes, where: str) -> str:
     if not content.strip():
         _refuse(where, "is empty", "the download may have failed: fetch config.json again")
     if content.startswith(b"version https://git-lfs"):
-        _refuse(where, "is a git-LFS pointer, not the file itself", "run `git lfs pull`, or download config.json itself")
+        _refuse(
+            where, "is a git-LFS pointer, not the file itself", "run `git lfs pull`, or download config.json itself"
+        )
     if content.lstrip()[:15].lower().startswith((b"<!doctype", b"<html")):
         _refuse(where, "is an HTML page, not JSON", "download the raw file, not the page that shows it")
     try:
@@ -100,7 +102,7 @@ def _parsed(text: str, where: str) -> dict[str, Any]:
 
 
 def _cause(text: str, error: json.JSONDecodeError) -> str:
-    before, after = text[: error.pos].rstrip(), text[error.pos : error.pos + 20].split("\n")[0]
+    before, after = text[: error.pos].rstrip(), text[error.pos : error.pos + 20].split("\n", 1)[0]
     if text[error.pos : error.pos + 1] in "}]" and before.endswith(","):
         return "a comma before a closing bracket"
     if before.endswith(",") and text[error.pos :].lstrip()[:1] in "}]":

@@ -1,18 +1,43 @@
-"""Where catalogue files lie beside the package's own, and how their heads are searched without reading them whole."""
+"""Where catalogue files lie beside the package's own, and how their heads are searched without reading them whole.
+
+Paths are strings here: importing pathlib would cost a twentieth of the time in which a command answers.
+"""
 
 import os
 import re
 import tomllib
 from collections.abc import Iterable, Iterator
-from pathlib import Path
 from typing import Any
 
+_CATALOGUE = os.path.join(os.path.dirname(os.path.dirname(__file__)), "catalogue")
+_LONGEST_NAME = 200  # file systems refuse longer ones with an error of their own
 
-def private_folders(kind: str) -> tuple[Path, ...]:
-    """Private catalogue folders for "devices" or "models": those of MANSARD_PATH, then the user's data folder."""
-    named = [Path(part) for part in os.environ.get("MANSARD_PATH", "").split(os.pathsep) if part]
-    data = Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share") / "mansard"
-    return tuple(folder / kind for folder in (*named, data) if (folder / kind).is_dir())
+
+def folders(kind: str) -> tuple[str, ...]:
+    """Folders of "devices" or "models": those of MANSARD_PATH, then the user's data folder, then the package's own."""
+    named = [part for part in os.environ.get("MANSARD_PATH", "").split(os.pathsep) if part]
+    home = os.environ.get("XDG_DATA_HOME") or os.path.join(os.path.expanduser("~"), ".local", "share")
+    private = (os.path.join(folder, kind) for folder in (*named, os.path.join(home, "mansard")))
+    return (*(folder for folder in private if os.path.isdir(folder)), os.path.join(_CATALOGUE, kind))
+
+
+def catalogue_files(kind: str) -> Iterator[str]:
+    """Every TOML file of a kind, private ones first, by name within a folder."""
+    for folder in folders(kind):
+        yield from (os.path.join(folder, name) for name in sorted(os.listdir(folder)) if name.endswith(".toml"))
+
+
+def exact_file(kind: str, name: str) -> str | None:
+    """The file of exactly that name, or None."""
+    if len(name) > _LONGEST_NAME or "/" in name or os.sep in name or "\0" in name:
+        return None
+    places = (os.path.join(folder, f"{name}.toml") for folder in folders(kind))
+    return next((place for place in places if os.path.isfile(place)), None)
+
+
+def stem(path: str) -> str:
+    """The name of a file without its folder and its ending."""
+    return os.path.splitext(os.path.basename(path))[0]
 
 
 def flat(name: str) -> str:
@@ -20,11 +45,12 @@ def flat(name: str) -> str:
     return re.sub(r"[\s_\-]+", "", name.lower())
 
 
-def heads(paths: Iterable[Path]) -> Iterator[tuple[Path, dict[str, Any]]]:
-    """The keys that stand before the first table of each file: names and aliases, at a tenth of the cost of the whole."""
+def heads(paths: Iterable[str]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The keys before the first table of each file: names and aliases, at a tenth of the cost of the whole."""
     for path in paths:
         try:
-            text = path.read_text(encoding="utf-8")
+            with open(path, encoding="utf-8") as file:
+                text = file.read()
             yield path, tomllib.loads(re.split(r"^\[", text, maxsplit=1, flags=re.MULTILINE)[0])
         except (OSError, ValueError):
             continue  # a private file that cannot be read: asked for by name it says why

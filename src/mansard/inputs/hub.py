@@ -29,7 +29,7 @@ def downloaded_config(hub_id: str) -> Path:
     if os.environ.get("HF_HUB_OFFLINE") == "1":
         raise UnavailableError("HF_HUB_OFFLINE=1 forbids looking up models", hint="give its config.json as a path")
     try:
-        from huggingface_hub import hf_hub_download
+        from huggingface_hub import hf_hub_download  # type: ignore[import-not-found, unused-ignore]
     except ImportError as error:
         raise UnavailableError("looking up models needs huggingface_hub", hint="pip install 'mansard[hub]'") from error
     try:

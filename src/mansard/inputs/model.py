@@ -6,8 +6,7 @@ statement and cannot disagree.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
-from functools import lru_cache
+from dataclasses import dataclass, field
 from typing import Literal, NamedTuple, TypeAlias
 
 from mansard.inputs.notes import Note
@@ -276,6 +275,8 @@ class ModelConfig:
     opaque_parameters: int = 0
     opaque_format: WeightFormat | None = None
     notes: tuple[Note, ...] = ()
+    # The different layers in order of first appearance, each with how many there are.
+    distinct_layers: tuple[tuple[Layer, int], ...] = field(init=False, repr=False, compare=False)
 
     @property
     def parameters(self) -> int:
@@ -303,17 +304,19 @@ class ModelConfig:
         """Cache elements that one more token adds while no window is full, summed over the layers."""
         return sum(count * layer.mixer.cache_elements_per_token for layer, count in self.distinct_layers)
 
-    @property
-    def distinct_layers(self) -> tuple[tuple[Layer, int], ...]:
-        """The different layers in order of first appearance, each with how many there are."""
-        return _distinct(self.layers)
+    def __post_init__(self) -> None:
+        # Worked out once: comparing a hundred layers costs more than counting them.
+        object.__setattr__(self, "distinct_layers", _distinct(self.layers))
 
 
-@lru_cache(maxsize=256)
 def _distinct(layers: tuple[Layer, ...]) -> tuple[tuple[Layer, int], ...]:
-    counts: dict[Layer, int] = {}
+    # Families repeat one object for alike layers: identity finds most of them without comparing.
+    by_identity: dict[int, tuple[Layer, int]] = {}
     for layer in layers:
-        counts[layer] = counts.get(layer, 0) + 1
+        by_identity[id(layer)] = (layer, by_identity.get(id(layer), (layer, 0))[1] + 1)
+    counts: dict[Layer, int] = {}
+    for layer, count in by_identity.values():
+        counts[layer] = counts.get(layer, 0) + count
     return tuple(counts.items())
 
 

@@ -78,7 +78,12 @@ def _bitsandbytes(keys: Keys) -> Quantization:
     # One scale for 64 elements: 32 bits, or 8 with a 32-bit scale of scales for every 256 of them.
     scale_bits = 8 + 32 / 256 if double else 32
     linear = WeightFormat(
-        name=f"{kind}-double" if double else kind, bits=4, dtype="int4", group_size=64, scale_bits=scale_bits, weight_only=True
+        name=f"{kind}-double" if double else kind,
+        bits=4,
+        dtype="int4",
+        group_size=64,
+        scale_bits=scale_bits,
+        weight_only=True,
     )
     return Quantization(method="bitsandbytes", linear=linear, skipped=skipped)
 
@@ -95,7 +100,9 @@ def _compressed_tensors(keys: Keys) -> Quantization | None:
     skipped = _skipped(keys, "ignore")
     groups = keys.nested("config_groups")
     if len(groups.document) != 1:
-        keys.fault("config_groups", "must have exactly one group: mixed precisions are not supported yet", len(groups.document))
+        keys.fault(
+            "config_groups", "must have exactly one group: mixed precisions are not supported yet", len(groups.document)
+        )
         return None
     group = groups.nested(next(iter(groups.document)))
     weights = group.nested("weights")
@@ -159,7 +166,9 @@ def _skipped(keys: Keys, *names: str) -> frozenset[str]:
         else:
             found |= kinds
     if unclear:
-        keys.note("quantization-exceptions", f"{len(unclear)} modules kept in full width are counted as quantised", "warning")
+        keys.note(
+            "quantization-exceptions", f"{len(unclear)} modules kept in full width are counted as quantised", "warning"
+        )
     return frozenset(found)
 
 

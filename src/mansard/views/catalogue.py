@@ -102,18 +102,18 @@ def device_report(device: Device, *, quiet: bool = False) -> Report:
             "", [*((_words(name), text) for name, text in device.texts), *([("also called", names)] if names else [])]
         )
     ]
-    bandwidth = device.memory_bandwidth.value
-    rows = [
-        (dtype, scaled(fact.value, "FLOP/s"), f"{figure(fact.value / bandwidth)} FLOP/byte", *_trust(fact))
-        for dtype, fact in device.peaks
-    ]
+
+    def ridge_of(fact: Fact) -> str:
+        return f"{figure(fact.value / device.bandwidth.value)} FLOP/byte" if device.bandwidth else NONE
+
+    rows = [(dtype, scaled(fact.value, "FLOP/s"), ridge_of(fact), *_trust(fact)) for dtype, fact in device.peaks]
     if device.vector_peak is not None:
         fact = device.vector_peak
         rows.append(
             (
                 "vector (fp32)",
                 scaled(fact.value, "FLOP/s"),
-                f"{figure(fact.value / bandwidth)} FLOP/byte",
+                ridge_of(fact),
                 *_trust(fact),
             )
         )
@@ -139,7 +139,11 @@ _VALUES = (Column("what"), Column("value", right=True), Column("confidence"), Co
 
 
 def _memory(device: Device) -> Table:
-    rows = [("bandwidth", scaled(device.memory_bandwidth.value, "B/s"), *_trust(device.memory_bandwidth))]
+    rows = (
+        []
+        if device.bandwidth is None
+        else [("bandwidth", scaled(device.bandwidth.value, "B/s"), *_trust(device.bandwidth))]
+    )
     if device.memory is not None:
         label = f", sold as {device.memory_label}" if device.memory_label else ""
         rows.append(("size", bytes_both(device.memory.value) + label, *_trust(device.memory)))
