@@ -74,6 +74,8 @@ def _widest(layer: Layer, hidden_size: int) -> int:
 def _layer_bytes(layer: Layer, model: ModelConfig, deployment: Deployment) -> int:
     plain = WEIGHT_FORMATS[model.dtype]
     vectors = layer.mixer.vector_parameters + sum(norm.parameters for norm in layer.norms)
+    if isinstance(layer.feed_forward, FeedForward):
+        vectors += layer.feed_forward.activation_parameters
     total = plain.matrix_bytes(vectors, 1)
     for part, matrices, copies in _parts(layer, model.hidden_size):
         weights = plain if part == "plain" else weights_of(model, deployment, part)

@@ -1,22 +1,23 @@
-"""The Qwen2 family (Qwen 1.5, 2 and 2.5): Llama's layers with biases on queries, keys and values.
+"""The Qwen2 family (Qwen 1.5, 2 and 2.5, MiMo): Llama's layers with biases on queries, keys and values.
 
 A window only with `use_sliding_window`, and then on the layers from `max_window_layers` on, or as `layer_types` lists.
 
 Sources: arXiv:2309.16609, arXiv:2407.10671, arXiv:2412.15115; the class Qwen2ForCausalLM of Hugging Face transformers.
 """
 
-from mansard.architectures._experts import head_attention, layer_count
+from mansard.architectures._experts import head_attention, layer_count, note_prediction_layers
 from mansard.architectures._reading import decoder, rms_pair
 from mansard.architectures._windows import late_windows
 from mansard.inputs.keys import Keys
 from mansard.inputs.model import FeedForward, Layer, ModelConfig
 
-MODEL_TYPES = ("qwen2",)
-ARCHITECTURES = ("Qwen2ForCausalLM", "Qwen2Model")
+MODEL_TYPES = ("qwen2", "mimo")
+ARCHITECTURES = ("Qwen2ForCausalLM", "Qwen2Model", "MiMoForCausalLM")
 
 
 def read(keys: Keys) -> ModelConfig:
     """A Qwen2-class configuration."""
+    note_prediction_layers(keys)
     hidden_size = keys.size("hidden_size", default=4096)
     mixer = head_attention(keys, hidden_size, heads=32, kv_heads=32, bias=True, o_bias=False)
     part = FeedForward(intermediate_size=keys.size("intermediate_size", default=22016), gated=True)

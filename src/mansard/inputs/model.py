@@ -153,6 +153,7 @@ class FeedForward:
     gated: bool
     activation: str = "silu"
     bias: bool = False
+    activation_parameters: int = 0  # learned numbers of the activation itself
 
     def matrices(self, hidden_size: int) -> tuple[Matrix, ...]:
         up = Matrix("up_proj", hidden_size, self.intermediate_size, self.bias)
@@ -330,7 +331,7 @@ def layer_parameters(layer: Layer, hidden_size: int) -> int:
     norms = sum(norm.parameters for norm in layer.norms)
     part = layer.feed_forward
     if isinstance(part, FeedForward):
-        return mixer + norms + _parameters(part.matrices(hidden_size))
+        return mixer + norms + _parameters(part.matrices(hidden_size)) + part.activation_parameters
     experts = part.num_experts * _parameters(part.expert.matrices(hidden_size))
     shared = _parameters(part.shared_matrices(hidden_size))
     return mixer + norms + experts + shared + part.router(hidden_size).parameters

@@ -91,6 +91,7 @@ def activation(name: str, part: FeedForward, setting: Setting, *, group: str, pe
         dtype=setting.activation_dtype,
         symbols=(("f", width, "elements per token"),),
         vector_flops=form(flops * width, TOKENS, f"{flops}·f"),
+        weight_bytes=form(setting.vector_bytes(part.activation_parameters), ONE, "w"),
         activation_bytes=form(setting.activation_bytes(vectors * width), TOKENS, f"{vectors}·f·a"),
     )
 

@@ -1,0 +1,27 @@
+"""The Baichuan family: Llama's layers with one fused projection; the 13B has ALiBi in the place of rotary positions.
+
+The 13B configurations state `model_max_length` and no `max_position_embeddings`, by which they are told apart.
+
+Sources: arXiv:2309.10305; the published remote code of baichuan-inc.
+"""
+
+from dataclasses import replace
+
+from mansard.architectures._experts import head_attention, layer_count
+from mansard.architectures._reading import decoder, rms_pair
+from mansard.inputs.keys import Keys
+from mansard.inputs.model import FeedForward, Layer, ModelConfig
+
+MODEL_TYPES = ("baichuan",)
+ARCHITECTURES = ("BaichuanForCausalLM", "BaiChuanForCausalLM")
+
+
+def read(keys: Keys) -> ModelConfig:
+    """A Baichuan configuration."""
+    hidden_size = keys.size("hidden_size", default=4096)
+    mixer = head_attention(keys, hidden_size, heads=32, kv_heads=None)
+    if not keys.has("max_position_embeddings"):
+        mixer = replace(mixer, rotary_dim=0)
+    part = FeedForward(intermediate_size=keys.size("intermediate_size", default=11008), gated=True)
+    layer = Layer(mixer=mixer, feed_forward=part, norms=rms_pair(hidden_size))
+    return decoder(keys, hidden_size, (layer,) * layer_count(keys, default=32), vocab_size=64000, tied=False)

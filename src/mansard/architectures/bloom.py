@@ -1,0 +1,29 @@
+"""The BLOOM family: positions by a bias on the scores (ALiBi), a layer norm on the embedding, biases, tied.
+
+Sources: arXiv:2211.05100; the class BloomForCausalLM of Hugging Face transformers.
+"""
+
+from dataclasses import replace
+
+from mansard.architectures._experts import layer_count
+from mansard.architectures._plain import layer_norm, layer_pair, plain_attention
+from mansard.architectures._reading import decoder
+from mansard.inputs.keys import Keys
+from mansard.inputs.model import FeedForward, Layer, ModelConfig
+
+MODEL_TYPES = ("bloom",)
+ARCHITECTURES = ("BloomForCausalLM",)
+
+
+def read(keys: Keys) -> ModelConfig:
+    """A BLOOM-class configuration."""
+    hidden_size = keys.size("hidden_size", "n_embed", default=64)
+    heads = keys.size("n_head", "num_attention_heads", default=8)
+    mixer = plain_attention(keys, hidden_size, heads, bias=True)
+    part = FeedForward(intermediate_size=4 * hidden_size, gated=False, activation="gelu", bias=True)
+    layer = Layer(mixer=mixer, feed_forward=part, norms=layer_pair(hidden_size))
+    layers = (layer,) * layer_count(keys, "n_layer", "num_hidden_layers", default=2)
+    model = decoder(keys, hidden_size, layers, vocab_size=250880, tied=True, final_norm=layer_norm(hidden_size))
+    if model.embedding is None:
+        return model
+    return replace(model, embedding=replace(model.embedding, norm=layer_norm(hidden_size)))

@@ -1,0 +1,28 @@
+"""The GPT-2 family: learned positions, layer norms, biases everywhere, a plain GELU part of four times the width, tied.
+
+Keys are GPT-2's own (`n_embd`, `n_head`, `n_layer`, `n_inner`, `n_positions`).
+
+Sources: Radford et al., Language models are unsupervised multitask learners, 2019; the class GPT2LMHeadModel of
+Hugging Face transformers.
+"""
+
+from mansard.architectures._experts import layer_count
+from mansard.architectures._plain import layer_norm, layer_pair, plain_attention, with_positions
+from mansard.architectures._reading import decoder
+from mansard.inputs.keys import Keys
+from mansard.inputs.model import FeedForward, Layer, ModelConfig
+
+MODEL_TYPES = ("gpt2",)
+ARCHITECTURES = ("GPT2LMHeadModel",)
+
+
+def read(keys: Keys) -> ModelConfig:
+    """A GPT-2-class configuration."""
+    hidden_size = keys.size("n_embd", "hidden_size", default=768)
+    mixer = plain_attention(keys, hidden_size, keys.size("n_head", "num_attention_heads", default=12), bias=True)
+    width = keys.optional_size("n_inner") or 4 * hidden_size
+    part = FeedForward(intermediate_size=width, gated=False, activation="gelu", bias=True)
+    layer = Layer(mixer=mixer, feed_forward=part, norms=layer_pair(hidden_size))
+    layers = (layer,) * layer_count(keys, "n_layer", "num_hidden_layers", default=12)
+    model = decoder(keys, hidden_size, layers, vocab_size=50257, tied=True, final_norm=layer_norm(hidden_size))
+    return with_positions(model, keys.size("n_positions", "n_ctx", default=1024))

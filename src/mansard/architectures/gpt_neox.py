@@ -1,0 +1,31 @@
+"""The GPT-NeoX family (Pythia, GPT-NeoX-20B): layer norms, biases, a part of each head rotated, untied.
+
+Attention and the feed-forward part run in parallel by default, each behind a layer norm of its own.
+
+Sources: arXiv:2204.06745, arXiv:2304.01373; the class GPTNeoXForCausalLM of Hugging Face transformers.
+"""
+
+from mansard.architectures._experts import layer_count, quiet_flag
+from mansard.architectures._plain import layer_norm, layer_pair, plain_attention
+from mansard.architectures._reading import decoder
+from mansard.inputs.keys import Keys
+from mansard.inputs.model import FeedForward, Layer, ModelConfig
+
+MODEL_TYPES = ("gpt_neox",)
+ARCHITECTURES = ("GPTNeoXForCausalLM",)
+
+
+def read(keys: Keys) -> ModelConfig:
+    """A GPT-NeoX-class configuration."""
+    hidden_size = keys.size("hidden_size", default=6144)
+    heads = keys.size("num_attention_heads", default=64)
+    share = keys.number("rotary_pct", minimum=0.0, maximum=1.0) if keys.has("rotary_pct") else 0.25
+    rotated = int(hidden_size // heads * share)
+    bias = quiet_flag(keys, "attention_bias", default=True)
+    mixer = plain_attention(keys, hidden_size, heads, bias=bias, rotary_dim=rotated)
+    width = keys.size("intermediate_size", default=24576)
+    part = FeedForward(intermediate_size=width, gated=False, activation="gelu", bias=True)
+    parallel = quiet_flag(keys, "use_parallel_residual", default=True)
+    layer = Layer(mixer=mixer, feed_forward=part, norms=layer_pair(hidden_size), parallel=parallel)
+    layers = (layer,) * layer_count(keys, default=44)
+    return decoder(keys, hidden_size, layers, vocab_size=50432, tied=False, final_norm=layer_norm(hidden_size))

@@ -1,0 +1,30 @@
+"""The GPT-J family (GPT-J, CodeGen): one layer norm per layer, whose output attention and feed-forward part both read.
+
+Attention has no biases, the feed-forward part and the head have; `rotary_dim` elements of each head are rotated.
+
+Sources: the model card of EleutherAI/gpt-j-6b, arXiv:2203.13474; the classes GPTJForCausalLM and CodeGenForCausalLM of
+Hugging Face transformers.
+"""
+
+from mansard.architectures._experts import layer_count
+from mansard.architectures._plain import layer_norm, plain_attention
+from mansard.architectures._reading import decoder
+from mansard.inputs.keys import Keys
+from mansard.inputs.model import FeedForward, Layer, ModelConfig
+
+MODEL_TYPES = ("gptj", "codegen")
+ARCHITECTURES = ("GPTJForCausalLM", "CodeGenForCausalLM")
+
+
+def read(keys: Keys) -> ModelConfig:
+    """A GPT-J-class configuration."""
+    hidden_size = keys.size("n_embd", "hidden_size", default=4096)
+    heads = keys.size("n_head", "num_attention_heads", default=16)
+    rotated = keys.size("rotary_dim", default=64)
+    mixer = plain_attention(keys, hidden_size, heads, rotary_dim=rotated)
+    width = keys.optional_size("n_inner") or 4 * hidden_size
+    part = FeedForward(intermediate_size=width, gated=False, activation="gelu", bias=True)
+    layer = Layer(mixer=mixer, feed_forward=part, norms=(layer_norm(hidden_size),), parallel=True)
+    layers = (layer,) * layer_count(keys, "n_layer", "num_hidden_layers", default=28)
+    final = layer_norm(hidden_size)
+    return decoder(keys, hidden_size, layers, vocab_size=50400, tied=False, final_norm=final, head_bias=True)

@@ -1,0 +1,24 @@
+"""The MiniCPM family: Llama's layers with scaled residuals, which are no parameters.
+
+Sparse attention that a config may name (`sparse_config`) is an option of its engine and is not counted.
+
+Sources: arXiv:2404.06395; the published remote code of openbmb.
+"""
+
+from mansard.architectures._experts import head_attention, layer_count, quiet_flag
+from mansard.architectures._reading import decoder, rms_pair
+from mansard.inputs.keys import Keys
+from mansard.inputs.model import FeedForward, Layer, ModelConfig
+
+MODEL_TYPES = ("minicpm",)
+ARCHITECTURES = ("MiniCPMForCausalLM",)
+
+
+def read(keys: Keys) -> ModelConfig:
+    """A MiniCPM configuration."""
+    hidden_size = keys.size("hidden_size", default=4096)
+    bias = quiet_flag(keys, "attention_bias", default=False)
+    mixer = head_attention(keys, hidden_size, heads=32, kv_heads=None, bias=bias)
+    part = FeedForward(intermediate_size=keys.size("intermediate_size", default=11008), gated=True)
+    layer = Layer(mixer=mixer, feed_forward=part, norms=rms_pair(hidden_size))
+    return decoder(keys, hidden_size, (layer,) * layer_count(keys, default=32), vocab_size=32000, tied=False)

@@ -1,0 +1,28 @@
+"""The nanochat family: norms without parameters, on every head too; a squared ReLU without a gate.
+
+Sources: the repository karpathy/nanochat; the class NanoChatForCausalLM of Hugging Face transformers.
+"""
+
+from dataclasses import replace
+
+from mansard.architectures._experts import head_attention, layer_count, quiet_flag
+from mansard.architectures._reading import decoder
+from mansard.inputs.keys import Keys
+from mansard.inputs.model import FeedForward, Layer, ModelConfig, Norm
+
+MODEL_TYPES = ("nanochat",)
+ARCHITECTURES = ("NanoChatForCausalLM",)
+
+
+def read(keys: Keys) -> ModelConfig:
+    """A nanochat-class configuration."""
+    hidden_size = keys.size("hidden_size", default=768)
+    bias = quiet_flag(keys, "attention_bias", default=False)
+    mixer = head_attention(keys, hidden_size, heads=6, kv_heads=6, bias=bias)
+    q_norm, k_norm = (Norm(kind="none", size=mixer.head_dim, repeats=heads) for heads in (mixer.heads, mixer.kv_heads))
+    mixer = replace(mixer, q_norm=q_norm, k_norm=k_norm)
+    width = keys.size("intermediate_size", default=8192)
+    part = FeedForward(intermediate_size=width, gated=False, activation="relu2")
+    norm = Norm(kind="none", size=hidden_size)
+    layers = (Layer(mixer=mixer, feed_forward=part, norms=(norm, norm)),) * layer_count(keys, default=12)
+    return decoder(keys, hidden_size, layers, vocab_size=50304, tied=False, final_norm=norm)

@@ -1,0 +1,35 @@
+"""The SmolLM3 family: Llama's layers, every fourth of them without rotary positions, tied.
+
+Sources: the model card of HuggingFaceTB/SmolLM3-3B; the class SmolLM3ForCausalLM of Hugging Face transformers.
+"""
+
+from dataclasses import replace
+
+from mansard.architectures._experts import head_attention, layer_count, quiet_flag
+from mansard.architectures._reading import decoder, rms_pair
+from mansard.architectures._windows import late_windows
+from mansard.inputs.keys import Keys
+from mansard.inputs.model import FeedForward, Layer, ModelConfig
+
+MODEL_TYPES = ("smollm3",)
+ARCHITECTURES = ("SmolLM3ForCausalLM",)
+
+
+def read(keys: Keys) -> ModelConfig:
+    """A SmolLM3-class configuration."""
+    hidden_size = keys.size("hidden_size", default=2048)
+    bias = quiet_flag(keys, "attention_bias", default=False)
+    mixer = head_attention(keys, hidden_size, heads=16, kv_heads=4, bias=bias)
+    wide = quiet_flag(keys, "mlp_bias", default=False)
+    part = FeedForward(intermediate_size=keys.size("intermediate_size", default=11008), gated=True, bias=wide)
+    count = layer_count(keys, default=36)
+    interval = keys.optional_size("no_rope_layer_interval") or 4
+    rotated = tuple(int((index + 1) % interval != 0) for index in range(count))
+    if keys.has("no_rope_layers"):
+        rotated = keys.sizes("no_rope_layers", length=count, minimum=0, maximum=1)
+    mixers = late_windows(keys, mixer, count)
+    layers = [
+        Layer(mixer=one if turns else replace(one, rotary_dim=0), feed_forward=part, norms=rms_pair(hidden_size))
+        for one, turns in zip(mixers, rotated, strict=False)
+    ]
+    return decoder(keys, hidden_size, layers, vocab_size=128256, tied=True)

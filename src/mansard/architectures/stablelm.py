@@ -1,0 +1,36 @@
+"""The StableLM family: layer norms, a part of each head rotated, SwiGLU, biases on queries, keys and values if asked.
+
+With `use_parallel_residual` there is one norm per layer; `qk_layernorm` norms every head with a weight of its own.
+
+Sources: arXiv:2402.17834; the class StableLmForCausalLM of Hugging Face transformers.
+"""
+
+from dataclasses import replace
+
+from mansard.architectures._experts import head_attention, layer_count, quiet_flag, rotary_share
+from mansard.architectures._plain import layer_norm
+from mansard.architectures._reading import decoder
+from mansard.inputs.keys import Keys
+from mansard.inputs.model import FeedForward, Layer, ModelConfig, Norm
+
+MODEL_TYPES = ("stablelm", "stablelm_epoch")
+ARCHITECTURES = ("StableLmForCausalLM", "StableLMEpochForCausalLM")
+
+
+def read(keys: Keys) -> ModelConfig:
+    """A StableLM-class configuration."""
+    hidden_size = keys.size("hidden_size", default=2560)
+    bias = quiet_flag(keys, "use_qkv_bias", default=False)
+    share = keys.number("rope_pct", minimum=0, maximum=1) if keys.has("rope_pct") else rotary_share(keys, default=0.25)
+    mixer = head_attention(keys, hidden_size, heads=32, kv_heads=32, bias=bias, o_bias=False, rotary=share)
+    if quiet_flag(keys, "qk_layernorm", default=False):
+        q_norm, k_norm = (
+            Norm(kind="layer-no-bias", size=heads * mixer.head_dim) for heads in (mixer.heads, mixer.kv_heads)
+        )
+        mixer = replace(mixer, q_norm=q_norm, k_norm=k_norm)
+    part = FeedForward(intermediate_size=keys.size("intermediate_size", default=6912), gated=True)
+    parallel = quiet_flag(keys, "use_parallel_residual", default=False)
+    norms = (layer_norm(hidden_size),) * (1 if parallel else 2)
+    layer = Layer(mixer=mixer, feed_forward=part, norms=norms, parallel=parallel)
+    layers = (layer,) * layer_count(keys, default=32)
+    return decoder(keys, hidden_size, layers, vocab_size=50304, tied=False, final_norm=layer_norm(hidden_size))
