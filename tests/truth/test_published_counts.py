@@ -18,6 +18,7 @@ LANGUAGE_MODEL_ONLY = {
     "hf/mistralai--Mistral-Small-3.2-24B-Instruct-2506.json",
     "hf/llava-hf--llava-1.5-7b-hf.json",
     "hf_defaults/paligemma.json",
+    "hf/OpenGVLab--InternVL2-2B.json",
 }
 # Kinds that come in their own issue, or formats of weights that do: refused, never approximated.
 REFUSED_TYPES = {
@@ -31,7 +32,6 @@ REFUSED_TYPES = {
     "glm4v",
     "glm_moe_dsa",
     "granitemoehybrid",
-    "internvl_chat",
     "mamba",
     "mamba2",
     "minicpmv",

@@ -1,4 +1,4 @@
-"""The Cohere family (Command R): one norm without bias per layer, read by attention and feed-forward part in parallel; tied.
+"""The Cohere family (Command R): one norm without bias per layer, read by both parts in parallel; tied.
 
 With `use_qk_norm` every query and key head has a norm with a weight of its own, [heads, head_dim].
 

@@ -1,4 +1,4 @@
-"""The EXAONE 4 family: norms after each part and on every head; larger models have three windowed layers to a whole one.
+"""The EXAONE 4 family: norms after each part and on every head; three windowed layers to a whole one.
 
 Sources: arXiv:2507.11407; the class Exaone4ForCausalLM of Hugging Face transformers.
 """

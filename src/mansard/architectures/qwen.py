@@ -1,4 +1,4 @@
-"""The first Qwen family: biases on queries, keys and values, and an `intermediate_size` that counts gate and up together.
+"""The first Qwen family: biases on q, k and v, and an `intermediate_size` that counts gate and up together.
 
 Each of the two has half of it. Heads have `kv_channels` elements.
 
