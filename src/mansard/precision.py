@@ -97,6 +97,8 @@ WEIGHT_FORMATS: dict[str, WeightFormat] = {
     "int4-g128-sym": WeightFormat(
         name="int4-g128-sym", bits=4, dtype="int4", group_size=128, scale_bits=16, weight_only=True
     ),
+    # bitsandbytes: 64 elements share one fp32 scale.
+    "nf4": WeightFormat(name="nf4", bits=4, dtype="int4", group_size=64, scale_bits=32, weight_only=True),
     # OCP microscaling: 32 elements share one 8-bit exponent.
     "mxfp4": WeightFormat(name="mxfp4", bits=4, dtype="fp4", group_size=32, scale_bits=8, weight_only=True),
 }

@@ -86,9 +86,11 @@ def test_a_device_without_a_known_bandwidth_is_refused() -> None:
         load_device("mlu590").memory_bandwidth_bytes_per_s  # noqa: B018
 
 
-@given(st.recursive(st.one_of(st.floats(), st.integers(), st.text(max_size=4), st.booleans()),
-                    lambda inner: st.dictionaries(st.sampled_from(["value", "confidence", "bf16", "x"]), inner, max_size=3),
-                    max_leaves=5))  # fmt: skip
+leaves = st.one_of(st.floats(), st.integers(), st.text(max_size=4), st.booleans())
+keys = st.sampled_from(["value", "confidence", "bf16", "x"])
+
+
+@given(st.recursive(leaves, lambda inner: st.dictionaries(keys, inner, max_size=3), max_leaves=5))
 def test_any_value_in_a_file_is_read_or_refused(value: Any) -> None:
     from mansard.inputs.device_file import _Reader
 

@@ -97,7 +97,8 @@ class Device:
         return tuple(found)
 
     def _fallback(self, dtype: str, peak: Peak) -> str:
-        text = f"{self.name} has no known rate in {dtype}: computed in {peak.dtype} at {peak.flops_per_s / 1e12:.4g} TFLOP/s"
+        rate = f"{peak.flops_per_s / 1e12:.4g} TFLOP/s"
+        text = f"{self.name} has no known rate in {dtype}: computed in {peak.dtype} at {rate}"
         half = dict(self.peaks).get("fp16")
         if dtype == "bf16" and half is not None and half.value > peak.flops_per_s:
             text += f"; in fp16 it would run at {half.value / 1e12:.4g} (--activations fp16)"
