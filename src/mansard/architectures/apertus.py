@@ -22,7 +22,8 @@ def read(keys: Keys) -> ModelConfig:
     q_norm, k_norm = head_norms(mixer.head_dim, mixer.heads, mixer.kv_heads)
     mixer = replace(mixer, q_norm=q_norm, k_norm=k_norm)
     width = keys.size("intermediate_size", default=14336)
-    learned = 2 if keys.text("hidden_act", default="xielu") == "xielu" else 0
-    part = FeedForward(intermediate_size=width, gated=False, activation="xielu", activation_parameters=learned)
+    activation = keys.text("hidden_act", default="xielu")
+    learned = 2 if activation == "xielu" else 0
+    part = FeedForward(intermediate_size=width, gated=False, activation=activation, activation_parameters=learned)
     layer = Layer(mixer=mixer, feed_forward=part, norms=rms_pair(hidden_size))
     return decoder(keys, hidden_size, (layer,) * layer_count(keys, default=32), vocab_size=131072, tied=False)

@@ -9,19 +9,24 @@ from dataclasses import replace
 
 from mansard.architectures._experts import head_attention, layer_count
 from mansard.architectures._reading import decoder, rms_pair
-from mansard.inputs.keys import Keys
+from mansard.inputs.keys import MOST_POSITIONS, Keys
 from mansard.inputs.model import FeedForward, Layer, ModelConfig
 
 MODEL_TYPES = ("baichuan",)
 ARCHITECTURES = ("BaichuanForCausalLM", "BaiChuanForCausalLM")
+
+_LAYERS_OF_13B = 40
 
 
 def read(keys: Keys) -> ModelConfig:
     """A Baichuan configuration."""
     hidden_size = keys.size("hidden_size", default=4096)
     mixer = head_attention(keys, hidden_size, heads=32, kv_heads=None)
-    if not keys.has("max_position_embeddings"):
+    count = layer_count(keys, default=32)
+    positions = keys.optional_size("model_max_length", maximum=MOST_POSITIONS)
+    if not keys.has("max_position_embeddings") and (positions is not None or count == _LAYERS_OF_13B):
         mixer = replace(mixer, rotary_dim=0)
     part = FeedForward(intermediate_size=keys.size("intermediate_size", default=11008), gated=True)
     layer = Layer(mixer=mixer, feed_forward=part, norms=rms_pair(hidden_size))
-    return decoder(keys, hidden_size, (layer,) * layer_count(keys, default=32), vocab_size=64000, tied=False)
+    model = decoder(keys, hidden_size, (layer,) * count, vocab_size=64000, tied=False)
+    return replace(model, max_position_embeddings=model.max_position_embeddings or positions)

@@ -6,8 +6,6 @@
 Sources: arXiv:2406.12793; the published remote code of THUDM/chatglm3-6b.
 """
 
-from dataclasses import replace
-
 from mansard.architectures._experts import layer_count, quiet_flag
 from mansard.architectures._reading import decoder, rms_pair
 from mansard.inputs.keys import Keys
@@ -18,13 +16,13 @@ ARCHITECTURES = ("ChatGLMModel", "ChatGLMForConditionalGeneration")
 
 
 def read(keys: Keys) -> ModelConfig:
-    """A ChatGLM-class configuration; all of its keys are stated in the published files."""
-    hidden_size = keys.size("hidden_size")
-    heads = keys.size("num_attention_heads")
+    """A ChatGLM-class configuration."""
+    hidden_size = keys.size("hidden_size", default=4096)
+    heads = keys.size("num_attention_heads", default=32)
     grouped = quiet_flag(keys, "multi_query_attention", default=False)
     head_dim = keys.size("kv_channels", default=128)
     bias = quiet_flag(keys, "add_bias_linear", default=False)
-    kv_heads = keys.size("multi_query_group_num") if grouped else heads
+    kv_heads = keys.size("multi_query_group_num", default=1) if grouped else heads
     keys.require(heads % kv_heads == 0, "multi_query_group_num", f"must divide num_attention_heads {heads}", kv_heads)
     mixer = Attention(
         heads=heads,
@@ -34,15 +32,10 @@ def read(keys: Keys) -> ModelConfig:
         o_bias=bias,
         rotary_dim=head_dim // 2,
     )
-    part = FeedForward(intermediate_size=keys.size("ffn_hidden_size"), gated=True, bias=bias)
+    part = FeedForward(intermediate_size=keys.size("ffn_hidden_size", default=13696), gated=True, bias=bias)
     layer = Layer(mixer=mixer, feed_forward=part, norms=rms_pair(hidden_size))
     layers = (layer,) * layer_count(keys, "num_layers", "num_hidden_layers", default=28)
-    model = decoder(keys, hidden_size, layers, vocab_size=65024, tied=False)
     vocabulary = keys.size("padded_vocab_size", "vocab_size", default=65024)
-    if model.embedding is None or model.head is None:
-        return model
-    return replace(
-        model,
-        embedding=replace(model.embedding, vocab_size=vocabulary),
-        head=replace(model.head, vocab_size=vocabulary),
-    )
+    usual = {"vocab_size": vocabulary, "max_position_embeddings": keys.raw("seq_length", "max_position_embeddings")}
+    outer = Keys({**keys.document, **usual}, keys.source, keys.prefix, keys.faults, keys.notes)
+    return decoder(outer, hidden_size, layers, vocab_size=vocabulary, tied=False)

@@ -1,5 +1,8 @@
 """The EXAONE 4 family: norms after each part and on every head; three windowed layers to a whole one.
 
+All layers but every fourth (`sliding_window_pattern`, `layer_types`) see `sliding_window` keys, and only these are
+rotated; a null `sliding_window` makes every layer whole and rotated.
+
 Sources: arXiv:2507.11407; the class Exaone4ForCausalLM of Hugging Face transformers.
 """
 
@@ -25,5 +28,12 @@ def read(keys: Keys) -> ModelConfig:
     count = layer_count(keys, default=32)
     whole = is_null(keys, "sliding_window")
     mixers = [mixer] * count if whole else patterned_windows(keys, mixer, count, window=4096, period=4)
-    layers = [Layer(mixer=one, feed_forward=part, norms=rms_pair(hidden_size)) for one in mixers]
+    layers = [
+        Layer(
+            mixer=one if whole or one.window else replace(one, rotary_dim=0),
+            feed_forward=part,
+            norms=rms_pair(hidden_size),
+        )
+        for one in mixers
+    ]
     return decoder(keys, hidden_size, layers, vocab_size=102400, tied=False)

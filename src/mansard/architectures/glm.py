@@ -1,8 +1,8 @@
-"""The GLM-4 family (9B and its successor of 32B): biases on queries, keys and values, half of each head rotated.
+"""The GLM-4 family of 9B: biases on queries, keys and values, none on the output, and half of each head rotated.
 
-GLM-4-0414 (`glm4`) has norms before and after each part, and no biases by default.
+Norms before attention and before the feed-forward part; head_dim is a key of its own, [hidden, heads · head_dim].
 
-Sources: arXiv:2406.12793; the classes GlmForCausalLM and Glm4ForCausalLM of Hugging Face transformers.
+Sources: arXiv:2406.12793; the class GlmForCausalLM of Hugging Face transformers.
 """
 
 from mansard.architectures._experts import head_attention, layer_count, quiet_flag, rotary_share
@@ -10,18 +10,16 @@ from mansard.architectures._reading import decoder, rms_pair
 from mansard.inputs.keys import Keys
 from mansard.inputs.model import FeedForward, Layer, ModelConfig
 
-MODEL_TYPES = ("glm", "glm4")
-ARCHITECTURES = ("GlmForCausalLM", "Glm4ForCausalLM")
+MODEL_TYPES = ("glm",)
+ARCHITECTURES = ("GlmForCausalLM",)
 
 
 def read(keys: Keys) -> ModelConfig:
-    """A GLM-4-class configuration."""
+    """A GLM-class configuration."""
     hidden_size = keys.size("hidden_size", default=4096)
-    second = keys.raw("model_type") == "glm4"
-    bias = quiet_flag(keys, "attention_bias", default=not second)
+    bias = quiet_flag(keys, "attention_bias", default=True)
     share = rotary_share(keys, default=0.5)
     mixer = head_attention(keys, hidden_size, heads=32, kv_heads=2, head_dim=128, bias=bias, o_bias=False, rotary=share)
     part = FeedForward(intermediate_size=keys.size("intermediate_size", default=13696), gated=True)
-    norms = rms_pair(hidden_size) * (2 if second else 1)
-    layers = (Layer(mixer=mixer, feed_forward=part, norms=norms),) * layer_count(keys, default=40)
-    return decoder(keys, hidden_size, layers, vocab_size=151552, tied=False)
+    layer = Layer(mixer=mixer, feed_forward=part, norms=rms_pair(hidden_size))
+    return decoder(keys, hidden_size, (layer,) * layer_count(keys, default=40), vocab_size=151552, tied=False)

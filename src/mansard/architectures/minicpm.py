@@ -1,4 +1,4 @@
-"""The MiniCPM family: Llama's layers with scaled residuals, which are no parameters.
+"""The MiniCPM family: Llama's layers with scaled residuals, which are no parameters; tied by default.
 
 Sparse attention that a config may name (`sparse_config`) is an option of its engine and is not counted.
 
@@ -21,4 +21,4 @@ def read(keys: Keys) -> ModelConfig:
     mixer = head_attention(keys, hidden_size, heads=32, kv_heads=None, bias=bias)
     part = FeedForward(intermediate_size=keys.size("intermediate_size", default=11008), gated=True)
     layer = Layer(mixer=mixer, feed_forward=part, norms=rms_pair(hidden_size))
-    return decoder(keys, hidden_size, (layer,) * layer_count(keys, default=32), vocab_size=32000, tied=False)
+    return decoder(keys, hidden_size, (layer,) * layer_count(keys, default=32), vocab_size=32000, tied=True)

@@ -18,7 +18,7 @@ def read(keys: Keys) -> ModelConfig:
     """A nanochat-class configuration."""
     hidden_size = keys.size("hidden_size", default=768)
     bias = quiet_flag(keys, "attention_bias", default=False)
-    mixer = head_attention(keys, hidden_size, heads=6, kv_heads=6, bias=bias)
+    mixer = head_attention(keys, hidden_size, heads=6, kv_heads=None, bias=bias)
     q_norm, k_norm = (Norm(kind="none", size=mixer.head_dim, repeats=heads) for heads in (mixer.heads, mixer.kv_heads))
     mixer = replace(mixer, q_norm=q_norm, k_norm=k_norm)
     width = keys.size("intermediate_size", default=8192)

@@ -1,11 +1,12 @@
 """The first Qwen family: biases on q, k and v, and an `intermediate_size` that counts gate and up together.
 
-Each of the two has half of it. Heads have `kv_channels` elements.
+Each of the two has half of it. Heads have `kv_channels` elements. `no_bias`, true by default, leaves all
+other matrices without.
 
 Sources: arXiv:2309.16609; the published remote code of Qwen/Qwen-7B.
 """
 
-from mansard.architectures._experts import layer_count
+from mansard.architectures._experts import layer_count, quiet_flag
 from mansard.architectures._reading import decoder, rms_pair
 from mansard.inputs.keys import Keys
 from mansard.inputs.model import Attention, FeedForward, Layer, ModelConfig
@@ -19,8 +20,9 @@ def read(keys: Keys) -> ModelConfig:
     hidden_size = keys.size("hidden_size", default=4096)
     heads = keys.size("num_attention_heads", default=32)
     head_dim = keys.size("kv_channels", default=128)
-    mixer = Attention(heads=heads, kv_heads=heads, head_dim=head_dim, qkv_bias=True, rotary_dim=head_dim)
+    wide = not quiet_flag(keys, "no_bias", default=True)
+    mixer = Attention(heads=heads, kv_heads=heads, head_dim=head_dim, qkv_bias=True, o_bias=wide, rotary_dim=head_dim)
     doubled = keys.size("intermediate_size", default=22016, minimum=2)
-    part = FeedForward(intermediate_size=doubled // 2, gated=True)
+    part = FeedForward(intermediate_size=doubled // 2, gated=True, bias=wide)
     layer = Layer(mixer=mixer, feed_forward=part, norms=rms_pair(hidden_size))
     return decoder(keys, hidden_size, (layer,) * layer_count(keys, default=32), vocab_size=151936, tied=False)

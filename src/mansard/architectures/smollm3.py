@@ -1,13 +1,15 @@
 """The SmolLM3 family: Llama's layers, every fourth of them without rotary positions, tied.
 
+`no_rope_layers` lists a 1 for each rotated layer. A window only with `use_sliding_window`, and then on the layers that
+are not rotated, or as `layer_types` lists.
+
 Sources: the model card of HuggingFaceTB/SmolLM3-3B; the class SmolLM3ForCausalLM of Hugging Face transformers.
 """
 
 from dataclasses import replace
 
-from mansard.architectures._experts import head_attention, layer_count, quiet_flag
+from mansard.architectures._experts import head_attention, layer_count, quiet_flag, windowed_layers
 from mansard.architectures._reading import decoder, rms_pair
-from mansard.architectures._windows import late_windows
 from mansard.inputs.keys import Keys
 from mansard.inputs.model import FeedForward, Layer, ModelConfig
 
@@ -27,7 +29,9 @@ def read(keys: Keys) -> ModelConfig:
     rotated = tuple(int((index + 1) % interval != 0) for index in range(count))
     if keys.has("no_rope_layers"):
         rotated = keys.sizes("no_rope_layers", length=count, minimum=0, maximum=1)
-    mixers = late_windows(keys, mixer, count)
+    window = keys.optional_size("sliding_window") if quiet_flag(keys, "use_sliding_window", default=False) else None
+    kinds = windowed_layers(keys, count, otherwise=lambda index: not rotated[index])
+    mixers = [replace(mixer, window=window) if kind else mixer for kind in kinds]
     layers = [
         Layer(mixer=one if turns else replace(one, rotary_dim=0), feed_forward=part, norms=rms_pair(hidden_size))
         for one, turns in zip(mixers, rotated, strict=False)

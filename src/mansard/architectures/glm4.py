@@ -1,0 +1,25 @@
+"""The GLM-4-0414 family: GLM-4's layers with four norms, one before and one after each part.
+
+Biases on queries, keys and values are the default of the class; the published models switch them off or on by size.
+
+Sources: the model cards of THUDM/GLM-4-0414; the class Glm4ForCausalLM of Hugging Face transformers.
+"""
+
+from mansard.architectures._experts import head_attention, layer_count, quiet_flag, rotary_share
+from mansard.architectures._reading import decoder, rms_pair
+from mansard.inputs.keys import Keys
+from mansard.inputs.model import FeedForward, Layer, ModelConfig
+
+MODEL_TYPES = ("glm4",)
+ARCHITECTURES = ("Glm4ForCausalLM",)
+
+
+def read(keys: Keys) -> ModelConfig:
+    """A GLM-4-0414-class configuration."""
+    hidden_size = keys.size("hidden_size", default=4096)
+    bias = quiet_flag(keys, "attention_bias", default=True)
+    share = rotary_share(keys, default=0.5)
+    mixer = head_attention(keys, hidden_size, heads=32, kv_heads=2, head_dim=128, bias=bias, o_bias=False, rotary=share)
+    part = FeedForward(intermediate_size=keys.size("intermediate_size", default=13696), gated=True)
+    layer = Layer(mixer=mixer, feed_forward=part, norms=rms_pair(hidden_size) * 2)
+    return decoder(keys, hidden_size, (layer,) * layer_count(keys, default=40), vocab_size=151552, tied=False)

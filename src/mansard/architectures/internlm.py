@@ -1,0 +1,24 @@
+"""The first InternLM family: Llama's layers, a key and a value head for each query head, biases on all of attention.
+
+`bias` is true where it is absent. The feed-forward part has none.
+
+Sources: the model card of internlm/internlm-7b; the published remote code beside it.
+"""
+
+from mansard.architectures._experts import head_attention, layer_count, quiet_flag
+from mansard.architectures._reading import decoder, rms_pair
+from mansard.inputs.keys import Keys
+from mansard.inputs.model import FeedForward, Layer, ModelConfig
+
+MODEL_TYPES = ("internlm",)
+ARCHITECTURES = ("InternLMForCausalLM",)
+
+
+def read(keys: Keys) -> ModelConfig:
+    """An InternLM configuration."""
+    hidden_size = keys.size("hidden_size", default=4096)
+    bias = quiet_flag(keys, "bias", default=True)
+    mixer = head_attention(keys, hidden_size, heads=32, kv_heads=None, bias=bias)
+    part = FeedForward(intermediate_size=keys.size("intermediate_size", default=11008), gated=True)
+    layer = Layer(mixer=mixer, feed_forward=part, norms=rms_pair(hidden_size))
+    return decoder(keys, hidden_size, (layer,) * layer_count(keys, default=32), vocab_size=103168, tied=False)

@@ -1,0 +1,26 @@
+"""The InternLM 3 family: Llama's layers with `qkv_bias` on queries, keys and values, and `bias` on the rest.
+
+`bias` is on the output of attention and on the feed-forward part. Both are false where absent. Heads may have a
+head_dim of their own.
+
+Sources: the model card of internlm/internlm3-8b-instruct; the published remote code beside it.
+"""
+
+from mansard.architectures._experts import head_attention, layer_count, quiet_flag
+from mansard.architectures._reading import decoder, rms_pair
+from mansard.inputs.keys import Keys
+from mansard.inputs.model import FeedForward, Layer, ModelConfig
+
+MODEL_TYPES = ("internlm3",)
+ARCHITECTURES = ("InternLM3ForCausalLM",)
+
+
+def read(keys: Keys) -> ModelConfig:
+    """An InternLM 3 configuration."""
+    hidden_size = keys.size("hidden_size", default=4096)
+    bias = quiet_flag(keys, "bias", default=False)
+    qkv_bias = quiet_flag(keys, "qkv_bias", default=False)
+    mixer = head_attention(keys, hidden_size, heads=32, kv_heads=None, bias=qkv_bias, o_bias=bias)
+    part = FeedForward(intermediate_size=keys.size("intermediate_size", default=11008), gated=True, bias=bias)
+    layer = Layer(mixer=mixer, feed_forward=part, norms=rms_pair(hidden_size))
+    return decoder(keys, hidden_size, (layer,) * layer_count(keys, default=32), vocab_size=128512, tied=False)
