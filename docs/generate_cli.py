@@ -44,7 +44,10 @@ def commands(command: click.Command, context: click.Context) -> Iterator[tuple[s
 def render() -> str:
     """The whole page."""
     root = root_command()
-    context = click.Context(root, info_name="mansard", terminal_width=100, max_content_width=100, color=False)
+    names = root.context_settings.get("help_option_names")
+    context = click.Context(
+        root, info_name="mansard", terminal_width=100, max_content_width=100, color=False, help_option_names=names
+    )
     sections = [OPENING]
     for path, command, place in commands(root, context):
         # click adapts width and theme to the terminal: these make the page the same everywhere.

@@ -92,7 +92,7 @@ def read_config(document: Mapping[str, Any], source: str, name: str | None = Non
         keys.note("text-only", f"only the language model ({part}) is counted, no vision or audio tower", "warning")
     head = model.head
     if head is not None and part and outer.has("tie_word_embeddings") and not keys.has("tie_word_embeddings"):
-        head = replace(head, tied=outer.flag("tie_word_embeddings"))
+        head = head._replace(tied=outer.flag("tie_word_embeddings"))
         outer.finish()
     dtype = (
         outer.dtype()

@@ -1,7 +1,7 @@
 """What a number costs to store and in which dtype it is multiplied: dtypes, and weight formats with their scales."""
 
-from dataclasses import dataclass
 from math import ceil
+from typing import NamedTuple
 
 DTYPE_BITS: dict[str, int] = {
     "fp64": 64,
@@ -40,8 +40,7 @@ def dtype_name(text: str) -> str | None:
     return folded if folded in DTYPE_BITS else None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WeightFormat:
+class WeightFormat(NamedTuple):
     """How the elements of a weight matrix are stored, and in which dtype they are multiplied.
 
     Bits are per element; `group_size` elements along the input dimension share one scale (and one zero point);

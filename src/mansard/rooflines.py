@@ -1,7 +1,6 @@
 """Operators on a device: their clocks, which one binds, and the best time of a step."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
 
 from mansard.algebra import Numeric
@@ -64,8 +63,7 @@ class OperatorResult(NamedTuple):
         return {**self._asdict(), "intensity": self.intensity, "expected_s": None}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
+class Plan(NamedTuple):
     """A model's operators bound to a device, compiled once and evaluated for any number of steps.
 
     `total` has the six forms of all operators together, `matrix` the matrix FLOPs by the peak at which they run.

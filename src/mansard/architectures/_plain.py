@@ -45,5 +45,5 @@ def with_positions(model: ModelConfig, positions: int) -> ModelConfig:
     """The model with a table of learned positions, [positions, hidden]."""
     if model.embedding is None:
         return model
-    embedding = replace(model.embedding, positions=positions, position_dim=model.hidden_size)
+    embedding = model.embedding._replace(positions=positions, position_dim=model.hidden_size)
     return replace(model, embedding=embedding, max_position_embeddings=model.max_position_embeddings or positions)

@@ -1,7 +1,5 @@
 """Which layers see a window only, by the rules that several families share."""
 
-from dataclasses import replace
-
 from mansard.architectures._experts import nullable_size, quiet_flag, windowed_layers
 from mansard.inputs.keys import MOST_LAYERS, Keys
 from mansard.inputs.model import Attention
@@ -11,7 +9,7 @@ def late_windows(keys: Keys, mixer: Attention, layers: int) -> list[Attention]:
     """The mixer of each layer where `use_sliding_window` puts a window on those from `max_window_layers` on."""
     if not quiet_flag(keys, "use_sliding_window", default=False):
         return [mixer] * layers
-    windowed = replace(mixer, window=nullable_size(keys, "sliding_window", default=4096))
+    windowed = mixer._replace(window=nullable_size(keys, "sliding_window", default=4096))
     first = keys.size("max_window_layers", default=28, minimum=0)
     kinds = windowed_layers(keys, layers, otherwise=lambda index: index >= first)
     return [windowed if kind else mixer for kind in kinds]
@@ -22,7 +20,7 @@ def patterned_windows(keys: Keys, mixer: Attention, layers: int, *, window: int,
 
     `sliding_window_pattern` is the period in configs that have it.
     """
-    windowed = replace(mixer, window=nullable_size(keys, "sliding_window", default=window))
+    windowed = mixer._replace(window=nullable_size(keys, "sliding_window", default=window))
     if keys.has("sliding_window_pattern") and not keys.has("layer_types"):
         period = keys.size("sliding_window_pattern", maximum=MOST_LAYERS)
     kinds = windowed_layers(keys, layers, otherwise=lambda index: (index + 1) % period != 0)

@@ -3,8 +3,6 @@
 Sources: arXiv:2509.14233; the class ApertusForCausalLM of Hugging Face transformers.
 """
 
-from dataclasses import replace
-
 from mansard.architectures._experts import head_attention, head_norms, layer_count, quiet_flag
 from mansard.architectures._reading import decoder, rms_pair
 from mansard.inputs.keys import Keys
@@ -20,7 +18,7 @@ def read(keys: Keys) -> ModelConfig:
     bias = quiet_flag(keys, "attention_bias", default=False)
     mixer = head_attention(keys, hidden_size, heads=32, kv_heads=None, bias=bias)
     q_norm, k_norm = head_norms(mixer.head_dim, mixer.heads, mixer.kv_heads)
-    mixer = replace(mixer, q_norm=q_norm, k_norm=k_norm)
+    mixer = mixer._replace(q_norm=q_norm, k_norm=k_norm)
     width = keys.size("intermediate_size", default=14336)
     activation = keys.text("hidden_act", default="xielu")
     learned = 2 if activation == "xielu" else 0

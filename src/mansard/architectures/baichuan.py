@@ -25,7 +25,7 @@ def read(keys: Keys) -> ModelConfig:
     count = layer_count(keys, default=32)
     positions = keys.optional_size("model_max_length", maximum=MOST_POSITIONS)
     if not keys.has("max_position_embeddings") and (positions is not None or count == _LAYERS_OF_13B):
-        mixer = replace(mixer, rotary_dim=0)
+        mixer = mixer._replace(rotary_dim=0)
     part = FeedForward(intermediate_size=keys.size("intermediate_size", default=11008), gated=True)
     layer = Layer(mixer=mixer, feed_forward=part, norms=rms_pair(hidden_size))
     model = decoder(keys, hidden_size, (layer,) * count, vocab_size=64000, tied=False)

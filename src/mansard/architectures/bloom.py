@@ -26,4 +26,4 @@ def read(keys: Keys) -> ModelConfig:
     model = decoder(keys, hidden_size, layers, vocab_size=250880, tied=True, final_norm=layer_norm(hidden_size))
     if model.embedding is None:
         return model
-    return replace(model, embedding=replace(model.embedding, norm=layer_norm(hidden_size)))
+    return replace(model, embedding=model.embedding._replace(norm=layer_norm(hidden_size)))

@@ -5,8 +5,6 @@ With `use_qk_norm` every query and key head has a norm with a weight of its own,
 Sources: the model cards of CohereForAI; the class CohereForCausalLM of Hugging Face transformers.
 """
 
-from dataclasses import replace
-
 from mansard.architectures._experts import head_attention, layer_count, quiet_flag
 from mansard.architectures._reading import decoder
 from mansard.inputs.keys import Keys
@@ -25,7 +23,7 @@ def read(keys: Keys) -> ModelConfig:
         q_norm, k_norm = (
             Norm(kind="layer-no-bias", size=heads * mixer.head_dim) for heads in (mixer.heads, mixer.kv_heads)
         )
-        mixer = replace(mixer, q_norm=q_norm, k_norm=k_norm)
+        mixer = mixer._replace(q_norm=q_norm, k_norm=k_norm)
     part = FeedForward(intermediate_size=keys.size("intermediate_size", default=22528), gated=True)
     norm = Norm(kind="layer-no-bias", size=hidden_size)
     layer = Layer(mixer=mixer, feed_forward=part, norms=(norm,), parallel=True)

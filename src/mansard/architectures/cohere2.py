@@ -5,8 +5,6 @@ All layers but every fourth see `sliding_window` keys, 4096 by default, and only
 Sources: the model cards of CohereForAI; the class Cohere2ForCausalLM of Hugging Face transformers.
 """
 
-from dataclasses import replace
-
 from mansard.architectures._experts import head_attention, layer_count, quiet_flag
 from mansard.architectures._reading import decoder
 from mansard.architectures._windows import patterned_windows
@@ -27,7 +25,7 @@ def read(keys: Keys) -> ModelConfig:
     part = FeedForward(intermediate_size=keys.size("intermediate_size", default=22528), gated=True)
     norm = Norm(kind="layer-no-bias", size=hidden_size)
     layers = [
-        Layer(mixer=one if one.window else replace(one, rotary_dim=0), feed_forward=part, norms=(norm,), parallel=True)
+        Layer(mixer=one if one.window else one._replace(rotary_dim=0), feed_forward=part, norms=(norm,), parallel=True)
         for one in patterned_windows(keys, mixer, layer_count(keys, default=40), window=4096, period=4)
     ]
     return decoder(keys, hidden_size, layers, vocab_size=256000, tied=True, final_norm=norm)

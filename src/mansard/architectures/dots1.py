@@ -7,8 +7,6 @@ experts, so that they are required.
 Sources: arXiv:2506.05767; the class Dots1ForCausalLM of Hugging Face transformers.
 """
 
-from dataclasses import replace
-
 from mansard.architectures._experts import (
     dense_first,
     gated,
@@ -36,7 +34,7 @@ def read(keys: Keys) -> ModelConfig:
         keys, hidden_size, heads=32, kv_heads=32, bias=quiet_flag(keys, "attention_bias", default=False)
     )
     q_norm, k_norm = head_norms(mixer.head_dim, mixer.heads, mixer.kv_heads)
-    mixer = replace(mixer, q_norm=q_norm, k_norm=k_norm)
+    mixer = mixer._replace(q_norm=q_norm, k_norm=k_norm)
     width = keys.size("moe_intermediate_size", default=1408)
     sparse = routed(
         keys,
@@ -55,7 +53,7 @@ def read(keys: Keys) -> ModelConfig:
     is_sparse = dense_first(keys, count, name="first_k_dense_replace", default=0)
     layers = stack(
         count,
-        lambda index: replace(mixer, window=window if local[index] else None),
+        lambda index: mixer._replace(window=window if local[index] else None),
         rms_pair(hidden_size),
         sparse,
         dense=dense,

@@ -6,8 +6,6 @@ rotated; a null `sliding_window` makes every layer whole and rotated.
 Sources: arXiv:2507.11407; the class Exaone4ForCausalLM of Hugging Face transformers.
 """
 
-from dataclasses import replace
-
 from mansard.architectures._experts import head_attention, head_norms, is_null, layer_count
 from mansard.architectures._reading import decoder, rms_pair
 from mansard.architectures._windows import patterned_windows
@@ -23,14 +21,14 @@ def read(keys: Keys) -> ModelConfig:
     hidden_size = keys.size("hidden_size", default=4096)
     mixer = head_attention(keys, hidden_size, heads=32, kv_heads=32)
     q_norm, k_norm = head_norms(mixer.head_dim, mixer.heads, mixer.kv_heads)
-    mixer = replace(mixer, q_norm=q_norm, k_norm=k_norm)
+    mixer = mixer._replace(q_norm=q_norm, k_norm=k_norm)
     part = FeedForward(intermediate_size=keys.size("intermediate_size", default=16384), gated=True)
     count = layer_count(keys, default=32)
     whole = is_null(keys, "sliding_window")
     mixers = [mixer] * count if whole else patterned_windows(keys, mixer, count, window=4096, period=4)
     layers = [
         Layer(
-            mixer=one if whole or one.window else replace(one, rotary_dim=0),
+            mixer=one if whole or one.window else one._replace(rotary_dim=0),
             feed_forward=part,
             norms=rms_pair(hidden_size),
         )

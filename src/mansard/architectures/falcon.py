@@ -37,6 +37,7 @@ def read(keys: Keys) -> ModelConfig:
 
 
 def _norms(keys: Keys, *, second: bool, parallel: bool) -> int:
-    if second:
-        return keys.optional_size("num_ln_in_parallel_attn", maximum=2) or 2
-    return 1 if parallel else 2
+    stated = keys.optional_size("num_ln_in_parallel_attn", maximum=2)
+    if not parallel:
+        return 2
+    return stated or (2 if second else 1)

@@ -6,8 +6,6 @@ attention and of the mixture. Every layer is sparse; experts have intermediate_s
 Sources: arXiv:2507.07024; the class FlexOlmoForCausalLM of Hugging Face transformers.
 """
 
-from dataclasses import replace
-
 from mansard.architectures._experts import (
     gated,
     head_attention,
@@ -32,7 +30,7 @@ def read(keys: Keys) -> ModelConfig:
         keys, hidden_size, heads=32, kv_heads=None, bias=quiet_flag(keys, "attention_bias", default=False)
     )
     q_norm, k_norm = whole_norms(mixer)
-    mixer = replace(mixer, q_norm=q_norm, k_norm=k_norm)
+    mixer = mixer._replace(q_norm=q_norm, k_norm=k_norm)
     part = routed(
         keys,
         names=("num_experts", "num_local_experts"),

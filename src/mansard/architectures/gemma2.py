@@ -22,7 +22,7 @@ def read(keys: Keys) -> ModelConfig:
     hidden_size = keys.size("hidden_size", default=2304)
     bias = quiet_flag(keys, "attention_bias", default=False)
     mixer = head_attention(keys, hidden_size, heads=8, kv_heads=4, head_dim=256, bias=bias)
-    mixer = replace(mixer, softcap=not is_null(keys, "attn_logit_softcapping"))
+    mixer = mixer._replace(softcap=not is_null(keys, "attn_logit_softcapping"))
     width = keys.size("intermediate_size", default=9216)
     part = FeedForward(intermediate_size=width, gated=True, activation="gelu")
     count = layer_count(keys, default=26)
@@ -32,4 +32,4 @@ def read(keys: Keys) -> ModelConfig:
     ]
     model = decoder(keys, hidden_size, layers, vocab_size=256000, tied=True)
     capped = not is_null(keys, "final_logit_softcapping")
-    return replace(model, head=replace(model.head, softcap=capped)) if model.head else model
+    return replace(model, head=model.head._replace(softcap=capped)) if model.head else model

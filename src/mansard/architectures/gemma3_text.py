@@ -7,8 +7,6 @@ Published configurations may name six keys only and leave the rest to the class.
 Sources: arXiv:2503.19786; the class Gemma3ForCausalLM of Hugging Face transformers.
 """
 
-from dataclasses import replace
-
 from mansard.architectures._experts import head_attention, head_norms, layer_count, quiet_flag
 from mansard.architectures._reading import decoder, rms_pair
 from mansard.architectures._windows import patterned_windows
@@ -25,7 +23,7 @@ def read(keys: Keys) -> ModelConfig:
     bias = quiet_flag(keys, "attention_bias", default=False)
     mixer = head_attention(keys, hidden_size, heads=8, kv_heads=4, head_dim=256, bias=bias)
     q_norm, k_norm = head_norms(mixer.head_dim, mixer.heads, mixer.kv_heads)
-    mixer = replace(mixer, q_norm=q_norm, k_norm=k_norm, softcap=keys.has("attn_logit_softcapping"))
+    mixer = mixer._replace(q_norm=q_norm, k_norm=k_norm, softcap=keys.has("attn_logit_softcapping"))
     width = keys.size("intermediate_size", default=9216)
     part = FeedForward(intermediate_size=width, gated=True, activation="gelu")
     count = layer_count(keys, default=26)

@@ -7,8 +7,6 @@ glm4v_moe never has. The router's correction [n_routed_experts] is a buffer. Hal
 Sources: arXiv:2508.06471; the classes Glm4MoeForCausalLM and Glm4vMoeTextModel of Hugging Face transformers.
 """
 
-from dataclasses import replace
-
 from mansard.architectures._experts import (
     dense_first,
     gated,
@@ -75,4 +73,4 @@ def _attention(keys: Keys, hidden_size: int, *, vision: bool) -> Attention:
     if vision or not quiet_flag(keys, "use_qk_norm", default=False):
         return mixer
     q_norm, k_norm = head_norms(mixer.head_dim, mixer.heads, mixer.kv_heads)
-    return replace(mixer, q_norm=q_norm, k_norm=k_norm)
+    return mixer._replace(q_norm=q_norm, k_norm=k_norm)

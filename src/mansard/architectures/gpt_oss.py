@@ -7,8 +7,6 @@ up stored as one matrix. The published checkpoints store the experts in MXFP4.
 Sources: arXiv:2508.10925; the class GptOssForCausalLM of Hugging Face transformers.
 """
 
-from dataclasses import replace
-
 from mansard.architectures._experts import (
     gated,
     head_attention,
@@ -33,7 +31,7 @@ def read(keys: Keys) -> ModelConfig:
     mixer = head_attention(
         keys, hidden_size, heads=64, kv_heads=8, head_dim=64, bias=quiet_flag(keys, "attention_bias", default=True)
     )
-    mixer = replace(mixer, sinks=True)
+    mixer = mixer._replace(sinks=True)
     window = nullable_size(keys, "sliding_window", default=128)
     part = routed(
         keys,
@@ -46,6 +44,6 @@ def read(keys: Keys) -> ModelConfig:
     count = layer_count(keys, default=36)
     local = windowed_layers(keys, count, otherwise=lambda index: index % 2 == 0)
     layers = stack(
-        count, lambda index: replace(mixer, window=window if local[index] else None), rms_pair(hidden_size), part
+        count, lambda index: mixer._replace(window=window if local[index] else None), rms_pair(hidden_size), part
     )
     return decoder(keys, hidden_size, layers, vocab_size=201088, tied=False)

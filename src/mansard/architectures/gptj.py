@@ -6,7 +6,7 @@ Sources: the model card of EleutherAI/gpt-j-6b, arXiv:2203.13474; the classes GP
 Hugging Face transformers.
 """
 
-from mansard.architectures._experts import layer_count
+from mansard.architectures._experts import layer_count, nullable_size
 from mansard.architectures._plain import layer_norm, plain_attention
 from mansard.architectures._reading import decoder
 from mansard.inputs.keys import Keys
@@ -20,7 +20,7 @@ def read(keys: Keys) -> ModelConfig:
     """A GPT-J-class configuration."""
     hidden_size = keys.size("n_embd", "hidden_size", default=4096)
     heads = keys.size("n_head", "num_attention_heads", default=16)
-    rotated = keys.size("rotary_dim", default=64)
+    rotated = nullable_size(keys, "rotary_dim", default=64) or hidden_size
     mixer = plain_attention(keys, hidden_size, heads, rotary_dim=rotated)
     width = keys.optional_size("n_inner") or 4 * hidden_size
     part = FeedForward(intermediate_size=width, gated=False, activation="gelu", bias=True)

@@ -5,8 +5,6 @@ The norms' weights are [head_dim], one for all heads, and come after the rotatio
 Sources: the model cards of tencent/Hunyuan; the class HunYuanDenseV1ForCausalLM of Hugging Face transformers.
 """
 
-from dataclasses import replace
-
 from mansard.architectures._experts import head_attention, head_norms, layer_count, quiet_flag
 from mansard.architectures._reading import decoder, rms_pair
 from mansard.inputs.keys import Keys
@@ -22,7 +20,7 @@ def read(keys: Keys) -> ModelConfig:
     bias = quiet_flag(keys, "attention_bias", default=False)
     mixer = head_attention(keys, hidden_size, heads=32, kv_heads=None, bias=bias)
     q_norm, k_norm = head_norms(mixer.head_dim, mixer.heads, mixer.kv_heads)
-    mixer = replace(mixer, q_norm=q_norm, k_norm=k_norm)
+    mixer = mixer._replace(q_norm=q_norm, k_norm=k_norm)
     part = FeedForward(intermediate_size=keys.size("intermediate_size", default=11008), gated=True)
     layer = Layer(mixer=mixer, feed_forward=part, norms=rms_pair(hidden_size))
     return decoder(keys, hidden_size, (layer,) * layer_count(keys, default=32), vocab_size=290943, tied=False)

@@ -7,7 +7,6 @@ Sources: the Hunyuan-A13B technical report (Tencent, 2025); the class HunYuanMoE
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from mansard.architectures._experts import gated, head_attention, head_norms, layer_count, quiet_flag
 from mansard.architectures._reading import decoder, rms_pair
@@ -25,7 +24,7 @@ def read(keys: Keys) -> ModelConfig:
         keys, hidden_size, heads=32, kv_heads=None, bias=quiet_flag(keys, "attention_bias", default=False)
     )
     q_norm, k_norm = head_norms(mixer.head_dim, mixer.heads, mixer.kv_heads)
-    mixer = replace(mixer, q_norm=q_norm, k_norm=k_norm)
+    mixer = mixer._replace(q_norm=q_norm, k_norm=k_norm)
     width = keys.size("intermediate_size", default=11008)
     experts = keys.size("num_experts", "num_local_experts", default=1)
     count = layer_count(keys, default=32)

@@ -10,7 +10,6 @@ Sources: Meta, "The Llama 4 herd" (2025); the class Llama4ForCausalLM of Hugging
 """
 
 from collections.abc import Callable
-from dataclasses import replace
 
 from mansard.architectures._experts import (
     gated,
@@ -67,10 +66,10 @@ def _mixers(keys: Keys, layers: int, mixer: Attention) -> Callable[[int], Attent
 
     def own(index: int) -> Attention:
         if not rotary[index]:
-            return replace(mixer, rotary_dim=0, chunk=chunk if chunked[index] else None)
+            return mixer._replace(rotary_dim=0, chunk=chunk if chunked[index] else None)
         q_norm = Norm(kind="none", size=mixer.head_dim, repeats=mixer.heads) if normed else None
         k_norm = Norm(kind="none", size=mixer.head_dim, repeats=mixer.kv_heads) if normed else None
-        return replace(mixer, chunk=chunk if chunked[index] else None, q_norm=q_norm, k_norm=k_norm)
+        return mixer._replace(chunk=chunk if chunked[index] else None, q_norm=q_norm, k_norm=k_norm)
 
     return own
 

@@ -7,8 +7,6 @@ checkpoints are noted and not counted.
 Sources: the class MiniMaxM2ForCausalLM of Hugging Face transformers; the model card of MiniMaxAI/MiniMax-M2.
 """
 
-from dataclasses import replace
-
 from mansard.architectures._experts import (
     gated,
     head_attention,
@@ -32,7 +30,7 @@ def read(keys: Keys) -> ModelConfig:
     mixer = head_attention(keys, hidden_size, heads=48, kv_heads=8, head_dim=128)
     q_norm, k_norm = whole_norms(mixer)
     rotary_dim = keys.optional_size("rotary_dim") or mixer.head_dim
-    mixer = replace(mixer, q_norm=q_norm, k_norm=k_norm, rotary_dim=min(rotary_dim, mixer.head_dim))
+    mixer = mixer._replace(q_norm=q_norm, k_norm=k_norm, rotary_dim=min(rotary_dim, mixer.head_dim))
     part = routed(
         keys,
         names=("num_local_experts", "num_experts"),

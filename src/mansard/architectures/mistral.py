@@ -6,8 +6,6 @@ since the first. Ministral may list windowed and whole layers in `layer_types`.
 Sources: arXiv:2310.06825; the classes MistralForCausalLM and MinistralForCausalLM of Hugging Face transformers.
 """
 
-from dataclasses import replace
-
 from mansard.architectures._experts import head_attention, layer_count, nullable_size, windowed_layers
 from mansard.architectures._reading import decoder, rms_pair
 from mansard.inputs.keys import Keys
@@ -21,7 +19,7 @@ def read(keys: Keys) -> ModelConfig:
     """A Mistral-class configuration."""
     hidden_size = keys.size("hidden_size", default=4096)
     whole = head_attention(keys, hidden_size, heads=32, kv_heads=8)
-    windowed = replace(whole, window=nullable_size(keys, "sliding_window", default=4096))
+    windowed = whole._replace(window=nullable_size(keys, "sliding_window", default=4096))
     part = FeedForward(intermediate_size=keys.size("intermediate_size", default=14336), gated=True)
     near, far = (Layer(mixer=mixer, feed_forward=part, norms=rms_pair(hidden_size)) for mixer in (windowed, whole))
     kinds = windowed_layers(keys, layer_count(keys, default=32), otherwise=lambda _index: True)

@@ -6,8 +6,6 @@ num_experts_per_tok experts of intermediate_size, gated (SwiGLU); no shared expe
 Sources: arXiv:2401.04088; the class MixtralForCausalLM of Hugging Face transformers.
 """
 
-from dataclasses import replace
-
 from mansard.architectures._experts import gated, head_attention, layer_count, nullable_size, routed, stack
 from mansard.architectures._reading import decoder, rms_pair
 from mansard.inputs.keys import Keys
@@ -21,7 +19,7 @@ def read(keys: Keys) -> ModelConfig:
     """A Mixtral-class configuration."""
     hidden_size = keys.size("hidden_size", default=4096)
     mixer = head_attention(keys, hidden_size, heads=32, kv_heads=8)
-    mixer = replace(mixer, window=nullable_size(keys, "sliding_window", default=None))
+    mixer = mixer._replace(window=nullable_size(keys, "sliding_window", default=None))
     part = routed(
         keys,
         names=("num_local_experts", "num_experts"),

@@ -1,4 +1,8 @@
-"""The MPT family: ALiBi, norms without biases, no biases at all by default, tied.
+"""The MPT family: positions by a bias on the scores (ALiBi), norms without biases and no other biases, tied.
+
+The feed-forward part has four times the hidden size and as many key/value heads as heads, whatever `expansion_ratio`
+and `attn_config.kv_n_heads` say: the class ignores them, so that other values than its own are refused. The same is
+true of `no_bias` false, `qk_ln` and `alibi` false.
 
 Sources: the model cards of mosaicml; the class MptForCausalLM of Hugging Face transformers.
 """
@@ -14,15 +18,30 @@ ARCHITECTURES = ("MptForCausalLM", "MPTForCausalLM")
 
 
 def read(keys: Keys) -> ModelConfig:
-    """An MPT-class configuration; the classes have no biases whatever `no_bias` says."""
+    """An MPT-class configuration."""
     hidden_size = keys.size("d_model", "hidden_size", default=2048)
-    attention = keys.nested("attn_config") if keys.has("attn_config") else keys
     heads = keys.size("n_heads", "num_attention_heads", default=16)
-    kv_heads = attention.optional_size("kv_n_heads") or heads
-    mixer = plain_attention(keys, hidden_size, heads, kv_heads=kv_heads)
-    ratio = keys.optional_size("expansion_ratio", maximum=64) or 4
-    part = FeedForward(intermediate_size=ratio * hidden_size, gated=False, activation="gelu")
+    mixer = plain_attention(keys, hidden_size, heads)
+    part = FeedForward(intermediate_size=4 * hidden_size, gated=False, activation="gelu")
+    _check_ignored(keys, heads)
     norm = Norm(kind="layer-no-bias", size=hidden_size)
     layer = Layer(mixer=mixer, feed_forward=part, norms=(norm, norm))
     layers = (layer,) * layer_count(keys, "n_layers", "num_hidden_layers", default=24)
     return decoder(keys, hidden_size, layers, vocab_size=50368, tied=True, final_norm=norm)
+
+
+def _check_ignored(keys: Keys, heads: int) -> None:
+    """A fault for each key whose value would need what the class does not build."""
+    inner = keys.nested("attn_config")
+    expected = (
+        (keys, "expansion_ratio", 4), (keys, "no_bias", True), (inner, "kv_n_heads", heads),
+        (inner, "qk_ln", False), (inner, "alibi", True),
+    )  # fmt: skip
+    for place, name, value in expected:
+        given = place.raw(name)
+        place.require(
+            given is None or given == value,
+            name,
+            f"must be {str(value).lower()}: the class of transformers builds nothing else",
+            given,
+        )

@@ -3,8 +3,6 @@
 Sources: the repository karpathy/nanochat; the class NanoChatForCausalLM of Hugging Face transformers.
 """
 
-from dataclasses import replace
-
 from mansard.architectures._experts import head_attention, layer_count, quiet_flag
 from mansard.architectures._reading import decoder
 from mansard.inputs.keys import Keys
@@ -20,7 +18,7 @@ def read(keys: Keys) -> ModelConfig:
     bias = quiet_flag(keys, "attention_bias", default=False)
     mixer = head_attention(keys, hidden_size, heads=6, kv_heads=None, bias=bias)
     q_norm, k_norm = (Norm(kind="none", size=mixer.head_dim, repeats=heads) for heads in (mixer.heads, mixer.kv_heads))
-    mixer = replace(mixer, q_norm=q_norm, k_norm=k_norm)
+    mixer = mixer._replace(q_norm=q_norm, k_norm=k_norm)
     width = keys.size("intermediate_size", default=8192)
     part = FeedForward(intermediate_size=width, gated=False, activation="relu2")
     norm = Norm(kind="none", size=hidden_size)

@@ -3,8 +3,6 @@
 Sources: arXiv:2501.00656; the class Olmo2ForCausalLM of Hugging Face transformers.
 """
 
-from dataclasses import replace
-
 from mansard.architectures._experts import head_attention, layer_count, quiet_flag, whole_norms
 from mansard.architectures._reading import decoder, rms_pair
 from mansard.inputs.keys import Keys
@@ -20,7 +18,7 @@ def read(keys: Keys) -> ModelConfig:
     bias = quiet_flag(keys, "attention_bias", default=False)
     mixer = head_attention(keys, hidden_size, heads=32, kv_heads=None, bias=bias)
     q_norm, k_norm = whole_norms(mixer)
-    mixer = replace(mixer, q_norm=q_norm, k_norm=k_norm)
+    mixer = mixer._replace(q_norm=q_norm, k_norm=k_norm)
     part = FeedForward(intermediate_size=keys.size("intermediate_size", default=11008), gated=True)
     layer = Layer(mixer=mixer, feed_forward=part, norms=rms_pair(hidden_size))
     return decoder(keys, hidden_size, (layer,) * layer_count(keys, default=32), vocab_size=50304, tied=False)

@@ -5,8 +5,6 @@ All layers but every fourth see `sliding_window` keys, 4096 by default, unless `
 Sources: the model cards of allenai; the class Olmo3ForCausalLM of Hugging Face transformers.
 """
 
-from dataclasses import replace
-
 from mansard.architectures._experts import head_attention, layer_count, quiet_flag, whole_norms
 from mansard.architectures._reading import decoder, rms_pair
 from mansard.architectures._windows import patterned_windows
@@ -23,7 +21,7 @@ def read(keys: Keys) -> ModelConfig:
     bias = quiet_flag(keys, "attention_bias", default=False)
     mixer = head_attention(keys, hidden_size, heads=32, kv_heads=None, bias=bias)
     q_norm, k_norm = whole_norms(mixer)
-    mixer = replace(mixer, q_norm=q_norm, k_norm=k_norm)
+    mixer = mixer._replace(q_norm=q_norm, k_norm=k_norm)
     part = FeedForward(intermediate_size=keys.size("intermediate_size", default=11008), gated=True)
     layers = [
         Layer(mixer=one, feed_forward=part, norms=rms_pair(hidden_size))

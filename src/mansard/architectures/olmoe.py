@@ -6,8 +6,6 @@ intermediate_size.
 Sources: arXiv:2409.02060; the class OlmoeForCausalLM of Hugging Face transformers.
 """
 
-from dataclasses import replace
-
 from mansard.architectures._experts import (
     gated,
     head_attention,
@@ -32,7 +30,7 @@ def read(keys: Keys) -> ModelConfig:
         keys, hidden_size, heads=16, kv_heads=None, bias=quiet_flag(keys, "attention_bias", default=False)
     )
     q_norm, k_norm = whole_norms(mixer)
-    mixer = replace(mixer, q_norm=q_norm, k_norm=k_norm)
+    mixer = mixer._replace(q_norm=q_norm, k_norm=k_norm)
     part = routed(
         keys,
         names=("num_experts", "num_local_experts"),

@@ -40,10 +40,9 @@ def read(keys: Keys) -> ModelConfig:
 def _projected(model: ModelConfig, dim: int) -> ModelConfig:
     if model.embedding is None or model.head is None or dim == model.hidden_size:
         return model
-    embedding = replace(
-        model.embedding,
+    embedding = model.embedding._replace(
         dim=dim,
         project_in=Matrix("project_in", dim, model.hidden_size),
         project_out=Matrix("project_out", model.hidden_size, dim),
     )
-    return replace(model, embedding=embedding, head=replace(model.head, dim=dim))
+    return replace(model, embedding=embedding, head=model.head._replace(dim=dim))

@@ -5,8 +5,6 @@ Attention and the feed-forward part run in parallel; a part of each head is rota
 Sources: arXiv:2309.05463; the class PhiForCausalLM of Hugging Face transformers.
 """
 
-from dataclasses import replace
-
 from mansard.architectures._experts import head_attention, layer_count, quiet_flag, rotary_share
 from mansard.architectures._plain import layer_norm
 from mansard.architectures._reading import decoder
@@ -24,7 +22,7 @@ def read(keys: Keys) -> ModelConfig:
     mixer = head_attention(keys, hidden_size, heads=32, kv_heads=None, bias=True, rotary=share)
     if quiet_flag(keys, "qk_layernorm", default=False):
         norms = (Norm(kind="layer", size=mixer.head_dim, repeats=heads) for heads in (mixer.heads, mixer.kv_heads))
-        mixer = replace(mixer, q_norm=next(norms), k_norm=next(norms))
+        mixer = mixer._replace(q_norm=next(norms), k_norm=next(norms))
     width = keys.size("intermediate_size", default=8192)
     part = FeedForward(intermediate_size=width, gated=False, activation="gelu", bias=True)
     layer = Layer(mixer=mixer, feed_forward=part, norms=(layer_norm(hidden_size),), parallel=True)

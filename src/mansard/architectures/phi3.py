@@ -5,8 +5,6 @@ Fused qkv and gate_up count as their parts. Phi-4-mini rotates a part of each he
 Sources: arXiv:2404.14219, arXiv:2412.08905; the class Phi3ForCausalLM of Hugging Face transformers.
 """
 
-from dataclasses import replace
-
 from mansard.architectures._experts import head_attention, layer_count, rotary_share
 from mansard.architectures._reading import decoder, rms_pair
 from mansard.inputs.keys import Keys
@@ -20,7 +18,7 @@ def read(keys: Keys) -> ModelConfig:
     """A Phi-3-class configuration."""
     hidden_size = keys.size("hidden_size", default=3072)
     mixer = head_attention(keys, hidden_size, heads=32, kv_heads=None, rotary=rotary_share(keys, default=1.0))
-    mixer = replace(mixer, window=keys.optional_size("sliding_window"))
+    mixer = mixer._replace(window=keys.optional_size("sliding_window"))
     part = FeedForward(intermediate_size=keys.size("intermediate_size", default=8192), gated=True)
     layer = Layer(mixer=mixer, feed_forward=part, norms=rms_pair(hidden_size))
     return decoder(keys, hidden_size, (layer,) * layer_count(keys, default=32), vocab_size=32064, tied=False)

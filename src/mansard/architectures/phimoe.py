@@ -6,8 +6,6 @@ Biases on the four projections with `attention_bias`, on the head with `lm_head_
 Sources: arXiv:2404.14219; the class PhimoeForCausalLM of Hugging Face transformers.
 """
 
-from dataclasses import replace
-
 from mansard.architectures._experts import (
     gated,
     head_attention,
@@ -31,7 +29,7 @@ def read(keys: Keys) -> ModelConfig:
     mixer = head_attention(
         keys, hidden_size, heads=32, kv_heads=8, bias=quiet_flag(keys, "attention_bias", default=False)
     )
-    mixer = replace(mixer, window=nullable_size(keys, "sliding_window", default=None))
+    mixer = mixer._replace(window=nullable_size(keys, "sliding_window", default=None))
     part = routed(
         keys,
         names=("num_local_experts", "num_experts"),

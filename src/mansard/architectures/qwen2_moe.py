@@ -7,8 +7,6 @@ multiple of `decoder_sparse_step`; else dense with intermediate_size. With `use_
 Sources: arXiv:2407.10671; the class Qwen2MoeForCausalLM of Hugging Face transformers.
 """
 
-from dataclasses import replace
-
 from mansard.architectures._experts import (
     gated,
     head_attention,
@@ -48,7 +46,7 @@ def read(keys: Keys) -> ModelConfig:
     windows = _windows(keys, count)
     layers = stack(
         count,
-        lambda index: replace(mixer, window=windows[index]),
+        lambda index: mixer._replace(window=windows[index]),
         rms_pair(hidden_size),
         sparse,
         dense=dense,

@@ -5,8 +5,6 @@ Biases only with `attention_bias`. A window only with `use_sliding_window`, as i
 Sources: arXiv:2505.09388; the class Qwen3ForCausalLM of Hugging Face transformers.
 """
 
-from dataclasses import replace
-
 from mansard.architectures._experts import head_attention, head_norms, layer_count, quiet_flag
 from mansard.architectures._reading import decoder, rms_pair
 from mansard.architectures._windows import late_windows
@@ -23,7 +21,7 @@ def read(keys: Keys) -> ModelConfig:
     bias = quiet_flag(keys, "attention_bias", default=False)
     mixer = head_attention(keys, hidden_size, heads=32, kv_heads=32, head_dim=128, bias=bias)
     q_norm, k_norm = head_norms(mixer.head_dim, mixer.heads, mixer.kv_heads)
-    mixer = replace(mixer, q_norm=q_norm, k_norm=k_norm)
+    mixer = mixer._replace(q_norm=q_norm, k_norm=k_norm)
     part = FeedForward(intermediate_size=keys.size("intermediate_size", default=22016), gated=True)
     layers = [
         Layer(mixer=one, feed_forward=part, norms=rms_pair(hidden_size))

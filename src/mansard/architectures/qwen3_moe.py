@@ -7,8 +7,6 @@ moe_intermediate_size. A window only with `use_sliding_window`, and then on ever
 Sources: arXiv:2505.09388; the class Qwen3MoeForCausalLM of Hugging Face transformers.
 """
 
-from dataclasses import replace
-
 from mansard.architectures._experts import (
     gated,
     head_attention,
@@ -38,7 +36,7 @@ def read(keys: Keys) -> ModelConfig:
     if quiet_flag(keys, "use_sliding_window", default=False):
         window = nullable_size(keys, "sliding_window", default=4096)
     q_norm, k_norm = head_norms(mixer.head_dim, mixer.heads, mixer.kv_heads)
-    mixer = replace(mixer, window=window, q_norm=q_norm, k_norm=k_norm)
+    mixer = mixer._replace(window=window, q_norm=q_norm, k_norm=k_norm)
     sparse = routed(
         keys,
         names=("num_experts", "num_local_experts"),

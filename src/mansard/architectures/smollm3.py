@@ -6,8 +6,6 @@ are not rotated, or as `layer_types` lists.
 Sources: the model card of HuggingFaceTB/SmolLM3-3B; the class SmolLM3ForCausalLM of Hugging Face transformers.
 """
 
-from dataclasses import replace
-
 from mansard.architectures._experts import head_attention, layer_count, quiet_flag, windowed_layers
 from mansard.architectures._reading import decoder, rms_pair
 from mansard.inputs.keys import Keys
@@ -31,9 +29,9 @@ def read(keys: Keys) -> ModelConfig:
         rotated = keys.sizes("no_rope_layers", length=count, minimum=0, maximum=1)
     window = keys.optional_size("sliding_window") if quiet_flag(keys, "use_sliding_window", default=False) else None
     kinds = windowed_layers(keys, count, otherwise=lambda index: not rotated[index])
-    mixers = [replace(mixer, window=window) if kind else mixer for kind in kinds]
+    mixers = [mixer._replace(window=window) if kind else mixer for kind in kinds]
     layers = [
-        Layer(mixer=one if turns else replace(one, rotary_dim=0), feed_forward=part, norms=rms_pair(hidden_size))
+        Layer(mixer=one if turns else one._replace(rotary_dim=0), feed_forward=part, norms=rms_pair(hidden_size))
         for one, turns in zip(mixers, rotated, strict=False)
     ]
     return decoder(keys, hidden_size, layers, vocab_size=128256, tied=True)

@@ -5,8 +5,6 @@ With `use_parallel_residual` there is one norm per layer; `qk_layernorm` norms e
 Sources: arXiv:2402.17834; the class StableLmForCausalLM of Hugging Face transformers.
 """
 
-from dataclasses import replace
-
 from mansard.architectures._experts import head_attention, layer_count, quiet_flag, rotary_share
 from mansard.architectures._plain import layer_norm
 from mansard.architectures._reading import decoder
@@ -27,7 +25,7 @@ def read(keys: Keys) -> ModelConfig:
         q_norm, k_norm = (
             Norm(kind="layer-no-bias", size=heads * mixer.head_dim) for heads in (mixer.heads, mixer.kv_heads)
         )
-        mixer = replace(mixer, q_norm=q_norm, k_norm=k_norm)
+        mixer = mixer._replace(q_norm=q_norm, k_norm=k_norm)
     part = FeedForward(intermediate_size=keys.size("intermediate_size", default=6912), gated=True)
     parallel = quiet_flag(keys, "use_parallel_residual", default=False)
     norms = (layer_norm(hidden_size),) * (1 if parallel else 2)

@@ -3,8 +3,6 @@
 Sources: arXiv:2402.19173; the class Starcoder2ForCausalLM of Hugging Face transformers.
 """
 
-from dataclasses import replace
-
 from mansard.architectures._experts import head_attention, layer_count, quiet_flag
 from mansard.architectures._plain import layer_norm, layer_pair
 from mansard.architectures._reading import decoder
@@ -20,7 +18,7 @@ def read(keys: Keys) -> ModelConfig:
     hidden_size = keys.size("hidden_size", default=3072)
     bias = quiet_flag(keys, "use_bias", default=True)
     mixer = head_attention(keys, hidden_size, heads=24, kv_heads=2, bias=bias)
-    mixer = replace(mixer, window=keys.optional_size("sliding_window"))
+    mixer = mixer._replace(window=keys.optional_size("sliding_window"))
     width = keys.size("intermediate_size", default=12288)
     part = FeedForward(intermediate_size=width, gated=False, activation="gelu", bias=bias)
     layer = Layer(mixer=mixer, feed_forward=part, norms=layer_pair(hidden_size))

@@ -30,8 +30,7 @@ class Matrix(NamedTuple):
         return self.rows * self.columns + (self.columns if self.bias else 0)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Norm:
+class Norm(NamedTuple):
     """A normalisation: `rms` (a weight), `layer` (a weight and a bias), `layer-no-bias`, or `none` (no parameters).
 
     `size` is the width of its weight; it is applied `repeats` times per token with the same weight (per head).
@@ -46,8 +45,7 @@ class Norm:
         return {"rms": 1, "layer": 2, "layer-no-bias": 1, "none": 0}[self.kind] * self.size
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Attention:
+class Attention(NamedTuple):
     """Multi-head, grouped-query or multi-query attention, whole, windowed or chunked-local.
 
     window: a query sees at most this many keys, itself included. chunk: keys of its own chunk only.
@@ -92,8 +90,7 @@ class Attention:
         return norms + (self.heads if self.sinks else 0)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LatentAttention:
+class LatentAttention(NamedTuple):
     """Multi-head latent attention (MLA), DeepSeek-V2, arXiv:2405.04434: the cache holds one latent per token.
 
     With r = kv_lora_rank it keeps r + qk_rope_head_dim elements per token and layer, whatever the head count.
@@ -145,8 +142,7 @@ class LatentAttention:
         return sum(norm.parameters for norm in self.norms)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FeedForward:
+class FeedForward(NamedTuple):
     """A dense feed-forward part: up and down, with a gate beside up if `gated` (SwiGLU, GeGLU)."""
 
     intermediate_size: int
@@ -161,8 +157,7 @@ class FeedForward:
         return (up._replace(name="gate_proj"), up, down) if self.gated else (up, down)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MixtureOfExperts:
+class MixtureOfExperts(NamedTuple):
     """A router that sends each token to `num_experts_per_tok` of `num_experts` feed-forward parts of one shape.
 
     `shared` is what every token passes beside them (all shared experts as one), `shared_gate` a [hidden, 1] gate on it.
@@ -190,8 +185,7 @@ class MixtureOfExperts:
 Mixer: TypeAlias = Attention | LatentAttention
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Layer:
+class Layer(NamedTuple):
     """One layer: its mixer, its feed-forward part, and the norms around them (those inside the mixer are its own).
 
     `parallel`: the mixer and the feed-forward part read the same normalised input and are added together.
@@ -203,8 +197,7 @@ class Layer:
     parallel: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Embedding:
+class Embedding(NamedTuple):
     """Token embedding [vocab_size, dim]; learned positions [positions, position_dim]; projections where dim differs."""
 
     vocab_size: int
@@ -220,8 +213,7 @@ class Embedding:
         return self.vocab_size * self.dim
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Head:
+class Head(NamedTuple):
     """The output projection [dim, vocab_size]; `tied`: it is the embedding table, stored once and still read."""
 
     dim: int
@@ -240,8 +232,7 @@ class Head:
         return bias if self.tied else self.dim * self.vocab_size + bias
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Quantization:
+class Quantization(NamedTuple):
     """How a checkpoint stores its weights: one format for the layers' matrices, and what is left in the model's dtype.
 
     `method` is what the config calls it. `experts` overrides the format of routed experts alone. `skipped` names the

@@ -1,7 +1,7 @@
 """What is asked: the workload of a request and the way it is deployed, with every fault of them found at once."""
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from mansard.errors import Fault, InputError, UsageError, did_you_mean
 from mansard.inputs.notes import Note
@@ -61,8 +61,7 @@ class Deployment:
         return self.tp * self.pp * self.dp * self.cp
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Engine:
+class Engine(NamedTuple):
     """What an inference engine fuses, how it attends, what it takes of the memory; see `catalogue/engines`."""
 
     name: str

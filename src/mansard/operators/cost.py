@@ -1,6 +1,5 @@
 """What an operator costs: linear forms over a step's sums, one for each kind of work and of bytes."""
 
-from dataclasses import dataclass, replace
 from typing import NamedTuple, TypeAlias
 
 from mansard.algebra import Numeric
@@ -42,8 +41,7 @@ class Cost(NamedTuple):
         return Cost(*(part * count for part in self))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Op:
+class Op(NamedTuple):
     """`count` alike operators of a step. The forms are those of one; `symbols` are what its formulas are written in.
 
     kind: what a fit of efficiencies groups by ("linear", "experts", "attention", "norm", …). group: the part of the
@@ -61,7 +59,7 @@ class Op:
     cache_read_bytes: Form = ()
     cache_write_bytes: Form = ()
     activation_bytes: Form = ()
-    count: int = 1
+    count: int = 1  # type: ignore[assignment]  # a tuple's own count() is not missed
 
     @property
     def forms(self) -> tuple[Form, ...]:
@@ -83,11 +81,10 @@ class Op:
 
     def times(self, count: int) -> "Op":
         """The same operator, `count` times as often."""
-        return replace(self, count=self.count * count)
+        return self._replace(count=self.count * count)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Setting:
+class Setting(NamedTuple):
     """What an operator needs to know of how it is run: widths of activations and cache, and what the engine fuses.
 
     fusion: "none" (every operator reads and writes), "usual" (norm with residual, activation with multiply, rotary with

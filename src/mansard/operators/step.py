@@ -1,7 +1,6 @@
 """The sums of one forward step, from which every operator's cost follows linearly."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from mansard.algebra import Numeric
@@ -22,8 +21,7 @@ TOKENS = Basis("tokens")  # T = b·n
 SAMPLED = Basis("sampled")  # positions whose logits are computed: one for each sequence
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
+class Step(NamedTuple):
     """A batch of `batch` sequences with `new` tokens each, behind `cached` tokens that are in the cache already.
 
     Ints give exact ints; NumPy arrays (float64) broadcast.

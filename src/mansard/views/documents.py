@@ -1,6 +1,5 @@
 """The JSON documents of `show`: a device with every value, a model with its layers."""
 
-from dataclasses import asdict
 from typing import Any
 
 from mansard.inputs.device import Device, Fact
@@ -72,8 +71,8 @@ def model_document(model: ModelConfig) -> dict[str, Any]:
 
 def _layer(layer: Any) -> dict[str, Any]:
     return {
-        "mixer": {"kind": type(layer.mixer).__name__, **asdict(layer.mixer)},
-        "feed_forward": {"kind": type(layer.feed_forward).__name__, **asdict(layer.feed_forward)},
-        "norms": [asdict(norm) for norm in layer.norms],
+        "mixer": {"kind": type(layer.mixer).__name__, **plain(layer.mixer)},
+        "feed_forward": {"kind": type(layer.feed_forward).__name__, **plain(layer.feed_forward)},
+        "norms": plain(layer.norms),
         "parallel": layer.parallel,
     }

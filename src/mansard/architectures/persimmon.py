@@ -1,0 +1,31 @@
+"""The Persimmon family: layer norms, on every head too, biases, a squared ReLU without a gate, half of a head rotated.
+
+The norms of queries and keys have one weight and one bias [head_dim] for all heads, unless `qk_layernorm` is false.
+
+Sources: the model card of adept/persimmon-8b-base; the class PersimmonForCausalLM of Hugging Face transformers.
+"""
+
+from mansard.architectures._experts import layer_count, quiet_flag, rotary_share
+from mansard.architectures._plain import layer_norm, layer_pair, plain_attention
+from mansard.architectures._reading import decoder
+from mansard.inputs.keys import Keys
+from mansard.inputs.model import FeedForward, Layer, ModelConfig, Norm
+
+MODEL_TYPES = ("persimmon",)
+ARCHITECTURES = ("PersimmonForCausalLM",)
+
+
+def read(keys: Keys) -> ModelConfig:
+    """A Persimmon-class configuration."""
+    hidden_size = keys.size("hidden_size", default=4096)
+    heads = keys.size("num_attention_heads", default=64)
+    rotated = int(hidden_size // heads * rotary_share(keys, default=0.5))
+    mixer = plain_attention(keys, hidden_size, heads, bias=True, rotary_dim=rotated)
+    if quiet_flag(keys, "qk_layernorm", default=True):
+        norm = Norm(kind="layer", size=mixer.head_dim, repeats=heads)
+        mixer = mixer._replace(q_norm=norm, k_norm=norm)
+    width = keys.size("intermediate_size", default=16384)
+    part = FeedForward(intermediate_size=width, gated=False, activation="relu2", bias=True)
+    layer = Layer(mixer=mixer, feed_forward=part, norms=layer_pair(hidden_size))
+    layers = (layer,) * layer_count(keys, default=36)
+    return decoder(keys, hidden_size, layers, vocab_size=262144, tied=False, final_norm=layer_norm(hidden_size))

@@ -1,0 +1,129 @@
+"""What holds for every family in the folder: its fixed names, its sources, a minimal config, and no stray exception."""
+
+import inspect
+from collections import Counter
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mansard import registry
+from mansard.errors import InputError
+from mansard.inputs.keys import Keys
+from mansard.inputs.model import ModelConfig
+
+FOLDER = "mansard.architectures"
+FAMILIES = registry.names(FOLDER)
+
+# H hidden, N heads, D head size, L layers, V vocabulary, F feed-forward width, P positions, E experts.
+H, N, D, L, V, F, P, E = 48, 6, 8, 4, 50, 40, 64, 4
+# Every spelling of the same few sizes: a family takes its own and leaves the others.
+MINIMAL: dict[str, Any] = (
+    dict.fromkeys(("hidden_size", "n_embd", "n_embed", "d_model", "word_embed_proj_dim"), H)
+    | dict.fromkeys(("num_attention_heads", "n_head", "num_heads", "n_heads", "num_key_value_heads"), N)
+    | dict.fromkeys(("head_dim", "kv_channels", "qk_nope_head_dim", "v_head_dim", "q_lora_rank", "kv_lora_rank"), D)
+    | {"qk_rope_head_dim": D // 2}
+    | dict.fromkeys(("num_hidden_layers", "n_layer", "num_layers", "n_layers"), L)
+    | dict.fromkeys(("vocab_size", "padded_vocab_size"), V)
+    | dict.fromkeys(("intermediate_size", "ffn_dim", "ffn_hidden_size", "moe_intermediate_size"), F)
+    | dict.fromkeys(("max_position_embeddings", "n_positions"), P)
+    | dict.fromkeys(("num_experts", "num_local_experts", "n_routed_experts", "moe_num_experts"), E)
+    | dict.fromkeys(("num_experts_per_tok", "moe_topk", "moe_k"), 2)
+    | {
+        "attention_types": [[["global", "local"], L // 2]],
+        "sliding_window": D,
+        "first_k_dense_replace": 1,
+        "n_shared_experts": 1,
+    }
+    | {"moe_layer_start_index": 0, "moe_layer_end_index": L - 1, "torch_dtype": "bfloat16"}
+)
+
+
+def read(family: str, document: dict[str, Any]) -> ModelConfig:
+    keys = Keys(document, "config.json")
+    model: ModelConfig = registry.module(FOLDER, family).read(keys)
+    keys.finish()
+    return model
+
+
+def test_the_folder_is_the_registry() -> None:
+    assert len(FAMILIES) > 60
+    assert "llama" in FAMILIES
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_fixed_names_are_there(family: str) -> None:
+    module = registry.module(FOLDER, family)
+    for name in ("MODEL_TYPES", "ARCHITECTURES"):
+        listed = getattr(module, name)
+        assert isinstance(listed, tuple)
+        assert listed
+        assert all(isinstance(word, str) and word for word in listed)
+    assert list(inspect.signature(module.read).parameters) == ["keys"]
+    assert module.read.__doc__
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_family_cites_its_sources(family: str) -> None:
+    text = inspect.getdoc(registry.module(FOLDER, family)) or ""
+    head, _, sources = text.partition("Sources:")
+    assert head.splitlines()[0].endswith(".")
+    assert sources.strip().endswith(".")
+
+
+@pytest.mark.parametrize("names", ["MODEL_TYPES", "ARCHITECTURES"])
+def test_a_word_names_one_family_only(names: str) -> None:
+    counts = Counter(word for family in FAMILIES for word in getattr(registry.module(FOLDER, family), names))
+    assert [word for word, count in counts.items() if count > 1] == []
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_the_file_bears_a_model_type(family: str) -> None:
+    assert family in registry.module(FOLDER, family).MODEL_TYPES
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_minimal_config_reads(family: str) -> None:
+    model = read(family, MINIMAL)
+    assert len(model.layers) == L
+    assert model.hidden_size == H
+    assert model.embedding is not None
+    assert model.embedding.vocab_size == V
+    assert 0 < model.parameters_active <= model.parameters
+    assert model.cache_elements_per_token > 0
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_bare_document_is_read_by_defaults_or_refused(family: str) -> None:
+    try:
+        assert read(family, {}).parameters > 0
+    except InputError as error:
+        assert all(fault.key for fault in error.faults)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_untying_the_head_adds_its_matrix(family: str) -> None:
+    tied, untied = (read(family, MINIMAL | {"tie_word_embeddings": flag}) for flag in (True, False))
+    assert untied.parameters - tied.parameters == V * H
+
+
+OTHER = (
+    "layer_types", "sliding_window_pattern", "use_sliding_window", "max_window_layers", "no_rope_layers", "rotary_dim",
+    "rotary_pct", "partial_rotary_factor", "rope_parameters", "attn_config", "tie_word_embeddings", "attention_bias",
+    "model_type", "hidden_act", "expansion_ratio", "text_config", "num_kv_heads", "multi_query", "window_size",
+)  # fmt: skip
+JUNK = st.recursive(
+    st.none() | st.booleans() | st.integers(-3, 9) | st.floats() | st.text(max_size=4),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.sampled_from(OTHER), inner, max_size=3),
+    max_leaves=8,
+)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+@given(document=st.dictionaries(st.sampled_from((*MINIMAL, *OTHER)), JUNK, max_size=8))
+def test_no_json_value_raises_anything_but_an_input_error(family: str, document: dict[str, Any]) -> None:
+    try:
+        assert read(family, MINIMAL | document).parameters > 0
+    except InputError as error:
+        assert error.faults
