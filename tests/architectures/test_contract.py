@@ -5,7 +5,7 @@ from collections import Counter
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mansard import registry
@@ -121,6 +121,7 @@ JUNK = st.recursive(
 
 
 @pytest.mark.parametrize("family", FAMILIES)
+@settings(max_examples=25)
 @given(document=st.dictionaries(st.sampled_from((*MINIMAL, *OTHER)), JUNK, max_size=8))
 def test_no_json_value_raises_anything_but_an_input_error(family: str, document: dict[str, Any]) -> None:
     try:

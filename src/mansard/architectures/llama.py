@@ -2,6 +2,8 @@
 
 Llama 2 and 3 and what shares their class. RMS norms before attention and before the feed-forward part, rotary positions
 on the whole head, SwiGLU, untied head by default. Grouped-query where `num_key_value_heads` < `num_attention_heads`.
+Yi, Aquila and XVERSE have Llama's layers under names of their own, whose defaults are not Llama's: their sizes are
+required.
 
 Sources: arXiv:2302.13971, arXiv:2307.09288, arXiv:2407.21783; the class LlamaForCausalLM of Hugging Face transformers.
 """
@@ -10,12 +12,19 @@ from mansard.architectures._reading import decoder, grouped_attention, rms_pair
 from mansard.inputs.keys import Keys
 from mansard.inputs.model import FeedForward, Layer, ModelConfig
 
-MODEL_TYPES = ("llama",)
-ARCHITECTURES = ("LlamaForCausalLM", "LLaMAForCausalLM", "LlamaModel")
+MODEL_TYPES = ("llama", "Yi", "aquila", "xverse")
+ARCHITECTURES = (
+    "LlamaForCausalLM", "LLaMAForCausalLM", "LlamaModel", "YiForCausalLM", "AquilaForCausalLM", "XverseForCausalLM",
+)  # fmt: skip
+_SIZES = ("hidden_size", "intermediate_size", "num_attention_heads", "num_hidden_layers", "vocab_size")
 
 
 def read(keys: Keys) -> ModelConfig:
     """A Llama-class configuration."""
+    if keys.raw("model_type") in MODEL_TYPES[1:]:
+        for name in _SIZES:
+            keys.require(keys.has(name), name, "is required but absent")
+        keys.require(not keys.has("num_experts"), "num_experts", "is of a mixture of experts, which is not known")
     hidden_size = keys.size("hidden_size", default=4096)
     bias = keys.flag("attention_bias", default=False) if keys.has("attention_bias") else False
     mixer = grouped_attention(keys, hidden_size, heads=32, qkv_bias=bias, o_bias=bias)
