@@ -120,7 +120,7 @@ def phase(binding: Binding, name: str, step: Step) -> Phase:
         expected_s=None,
         mfu=times.matrix_s / best_s,
         mbu=times.memory_s / best_s,
-        dtype=_main_dtype(rows),
+        dtype=plan.peaks[0][0] if len(plan.peaks) == 1 else _main_dtype(rows),
         operators=rows,
     )
 
@@ -133,9 +133,6 @@ def _warm_s(device: Device, moved: float) -> float | None:
 
 def _main_dtype(rows: tuple[OperatorResult, ...]) -> str:
     """The dtype of most of the matrix work."""
-    first = rows[0].dtype
-    if all(row.dtype == first for row in rows):
-        return first
     by_dtype: dict[str, float] = {}
     for row in rows:
         by_dtype[row.dtype] = by_dtype.get(row.dtype, 0) + row.flops

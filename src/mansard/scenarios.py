@@ -215,28 +215,35 @@ def _deployment(*words: str | None) -> Deployment:
     return asked.deployment(**dict(zip(names, words, strict=True)))
 
 
+# What was loaded by a catalogue name, with the folders that were searched. What is read from a document is not kept,
+# since it may change.
+_KEPT: dict[tuple[str, str | None], Any] = {}
+_MOST_KEPT = 256
+
+
 def _model(text: str, online: bool) -> ModelConfig:
-    if _is_document(text):
-        return load_model(text, online=online)
-    return _kept_model(text, online, os.environ.get("MANSARD_PATH"))
+    key = (text, os.environ.get("MANSARD_PATH"))
+    kept: ModelConfig | None = _KEPT.get(key)
+    if kept is not None:
+        return kept
+    found = load_model(text, online=online)
+    if text != "-" and not text.endswith(".json") and not os.path.exists(text):
+        _keep(key, found)
+    return found
 
 
 def _device(text: str) -> Device:
-    if text.endswith(".toml"):
-        return load_device(text)
-    return _kept_device(text, os.environ.get("MANSARD_PATH"))
+    key = (f"on {text}", os.environ.get("MANSARD_PATH"))
+    kept: Device | None = _KEPT.get(key)
+    if kept is not None:
+        return kept
+    found = load_device(text)
+    if not text.endswith(".toml"):
+        _keep(key, found)
+    return found
 
 
-def _is_document(text: str) -> bool:
-    """Whether it is read from where it may change: a file, a folder or standard input."""
-    return text == "-" or text.endswith(".json") or os.path.exists(text)
-
-
-@lru_cache(maxsize=256)
-def _kept_model(text: str, online: bool, _path: str | None) -> ModelConfig:
-    return load_model(text, online=online)
-
-
-@lru_cache(maxsize=256)
-def _kept_device(text: str, _path: str | None) -> Device:
-    return load_device(text)
+def _keep(key: tuple[str, str | None], found: ModelConfig | Device) -> None:
+    if len(_KEPT) >= _MOST_KEPT:
+        _KEPT.clear()
+    _KEPT[key] = found

@@ -10,7 +10,7 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 FORMATS = ("table", "json", "jsonl", "csv", "md", "html")
 
 
-class Quantity(click.ParamType[Any]):
+class Quantity(click.ParamType):  # type: ignore[type-arg]  # generic in newer releases only
     """A number that may carry a unit: `4k` tokens, `500ms`."""
 
     def __init__(self, unit: str, *, whole: bool = False) -> None:
@@ -39,7 +39,7 @@ class Quantity(click.ParamType[Any]):
         return number
 
 
-class Named(click.ParamType[Any]):
+class Named(click.ParamType):  # type: ignore[type-arg]  # generic in newer releases only
     """A name of a catalogue: completed in the shell, checked by what reads it."""
 
     def __init__(self, name: str, kind: str) -> None:
