@@ -1,6 +1,7 @@
 """Quantities as people write them: read exactly, printed scaled."""
 
 import re
+from math import isfinite
 from typing import TYPE_CHECKING
 
 from mansard.errors import UsageError
@@ -10,7 +11,7 @@ if TYPE_CHECKING:
 
 _PREFIXES = {"": 1, "k": 10**3, "M": 10**6, "G": 10**9, "T": 10**12, "P": 10**15, "E": 10**18}
 _BINARY = {"Ki": 2**10, "Mi": 2**20, "Gi": 2**30, "Ti": 2**40, "Pi": 2**50}
-_SMALL = {"m": 10**3, "u": 10**6, "µ": 10**6, "n": 10**9}  # divisors
+_SMALL = {"m": 10**3, "u": 10**6, "µ": 10**6, "μ": 10**6, "n": 10**9}  # divisors
 
 # What may stand behind a number of each unit, without its prefix.
 _SPELLINGS = {
@@ -23,7 +24,9 @@ _SPELLINGS = {
     "": ("",),
 }
 _NUMBER = re.compile(
-    r"\s*([0-9][0-9_,]{0,40}(?:\.[0-9]{0,40})?|\.[0-9]{1,40})(?:[eE]([+-]?[0-9]{1,3}))?\s*(\S{0,20})\s*"
+    # Commas only between groups of three: 3,35 is how some write 3.35, and not 335.
+    r"\s*((?:[0-9]{1,3}(?:,[0-9]{3}){1,12}|[0-9][0-9_]{0,40})(?:\.[0-9]{0,40})?|\.[0-9]{1,40})"
+    r"(?:[eE]([+-]?[0-9]{1,3}))?\s*(\S{0,20})\s*"
 )
 _LARGEST = 10**30
 
@@ -42,7 +45,7 @@ def parse_quantity(text: str, unit: str) -> int | float:
     from fractions import Fraction  # its decimals cost milliseconds that most commands need not spend
 
     found = _NUMBER.fullmatch(text[:120])
-    if found is None or len(text) > 120:
+    if found is None or len(text) > 120 or found[3].startswith(","):
         raise UsageError(f"{text[:60]!r} is no quantity", hint=f"for example {_example(unit)}")
     digits, exponent, suffix = found.groups()
     value = Fraction(digits.replace("_", "").replace(",", ""))
@@ -71,8 +74,22 @@ def _factor(suffix: str, unit: str, text: str) -> "int | Fraction":
         return 1
     raise UsageError(
         f"{text[:60]!r}: {suffix!r} is no unit of {unit or 'a plain number'}",
-        hint=f"for example {_example(unit)}; case is as SI writes it, and B is a byte",
+        hint=f"{_case_trap(suffix, unit)}for example {_example(unit)}; case is as SI writes it, and B is a byte",
     )
+
+
+def _case_trap(suffix: str, unit: str) -> str:
+    """What somebody may have meant who wrote `gb` or `Gb`; empty if case is not what is wrong."""
+    spelled = (prefix + spelling for spelling in _SPELLINGS[unit] for prefix in _prefixes(unit))
+    meant = [one for one in spelled if one.lower() == suffix.lower()]
+    bits = "b is a bit; " if unit.startswith("byte") and "b" in suffix else ""
+    return f"{bits}did you mean {' or '.join(meant)}? " if meant else ""
+
+
+def _prefixes(unit: str) -> tuple[str, ...]:
+    if unit == "s":
+        return ("", *_SMALL)
+    return (*_PREFIXES, *(_BINARY if unit in ("byte", "byte/s", "token") else ()))
 
 
 def _example(unit: str) -> str:
@@ -94,8 +111,8 @@ def format_quantity(value: float, unit: str, digits: int = 3) -> str:
     ('3.35 TB/s', '4.78 ms', '16.1 GB')
     """
     symbol = {"byte": "B", "byte/s": "B/s", "1/s": "/s", "token": ""}.get(unit, unit)
-    if value == 0:
-        return f"0 {symbol}".strip()
+    if value == 0 or not isfinite(value):
+        return f"{value:g} {symbol}".strip()
     steps = ((1e18, "E"), (1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"), (1, ""))
     if unit == "s":
         steps = ((1, ""), (1e-3, "m"), (1e-6, "µ"), (1e-9, "n"))  # type: ignore[assignment]
@@ -125,11 +142,14 @@ def format_count(value: float) -> str:
     '8.03 B'
     """
     for factor, suffix in ((1e12, "T"), (1e9, "B"), (1e6, "M"), (1e3, "k")):
-        if abs(value) >= factor:
+        # Rounding may carry a count up to the next suffix.
+        if isfinite(value) and abs(float(f"{value:.3g}")) >= factor:
             return f"{_significant(value / factor, 3)} {suffix}"
     return f"{value:g}"
 
 
 def _significant(value: float, digits: int) -> str:
-    whole = len(str(int(abs(float(f"{value:.{digits}g}")))))
-    return f"{value:,.{max(0, digits - whole)}f}"
+    rounded = abs(float(f"{value:.{digits}g}"))
+    if rounded < 0.1:
+        return f"{value:.{digits}g}"
+    return f"{value:,.{max(0, digits - len(str(int(rounded))))}f}"

@@ -22,6 +22,9 @@ from mansard.units import format_bytes_both, format_count, format_quantity, pars
         ("990e12", "FLOP/s", 990 * 10**12),
         ("1_000", "token", 1000),
         ("0.1", "", 0.1),
+        ("4,096", "token", 4096),
+        ("81559MiB", "byte", 81_559 * 2**20),  # as nvidia-smi writes it
+        ("1μs", "s", 1e-6),
     ],
 )
 def test_read(text: str, unit: str, value: float) -> None:
@@ -37,6 +40,9 @@ def test_read(text: str, unit: str, value: float) -> None:
         ("80gb", "byte"),
         ("80Gb", "byte"),
         ("3TB/S", "byte/s"),
+        ("3,35TB/s", "byte/s"),
+        ("1,5", "s"),
+        ("1,,000", "token"),
         ("nan", "s"),
         ("inf", "s"),
         ("-1", "s"),
@@ -53,12 +59,31 @@ def test_refused(text: str, unit: str) -> None:
         parse_quantity(text, unit)
 
 
+@pytest.mark.parametrize(
+    ("text", "unit", "meant"),
+    [("80gb", "byte", "GB"), ("80Gb", "byte", "b is a bit"), ("3tb/s", "byte/s", "TB/s"), ("4K", "token", "mean k?")],
+)
+def test_the_case_trap_says_what_may_be_meant(text: str, unit: str, meant: str) -> None:
+    with pytest.raises(UsageError) as error:
+        parse_quantity(text, unit)
+    assert meant in error.value.hint
+
+
 def test_print() -> None:
     assert format_quantity(3.35e12, "byte/s") == "3.35 TB/s"
     assert format_quantity(0.0047761, "s") == "4.78 ms"
     assert format_quantity(999.9e9, "byte", 3) == "1.00 TB"
     assert format_bytes_both(70_553_706_496 * 2) == "141.1 GB (131.4 GiB)"
     assert format_count(8_030_261_248) == "8.03 B"
+    assert format_count(999_999_900) == "1.00 B"
+    assert format_quantity(0.004, "byte/s") == "0.004 B/s"
+    assert format_quantity(float("inf"), "s") == "inf s"
+
+
+@given(st.floats(), st.sampled_from(["byte", "byte/s", "FLOP/s", "s", "token", "1/s", ""]))
+def test_any_number_can_be_printed(value: float, unit: str) -> None:
+    assert format_quantity(value, unit)
+    assert format_count(value)
 
 
 @given(st.integers(0, 10**24))

@@ -2,6 +2,7 @@
 
 import tomllib
 from collections.abc import Iterator
+from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 import mansard
 from mansard.inputs.device import Device, Fact
 from mansard.inputs.device_file import device_names, load_device
+from mansard.units import format_bytes_both, parse_quantity
 from reference_data import parameters, rows
 
 CATALOGUE = Path(mansard.__file__).parent / "catalogue" / "devices"
@@ -29,6 +31,13 @@ FACTS = {
     "fp16_fp16acc_tflops": ("fp16_fp16_accumulate_flops_per_s", TERA),
     "fp8_fp16acc_tflops": ("fp8_fp16_accumulate_flops_per_s", TERA),
     "price_usd_gpu_hr": ("price_usd_per_h", 1),
+    "onchip_sram_mb": ("onchip_sram_bytes", MEBI),
+    "memory_bus_bits": ("memory_bus_bits", 1),
+    "sm_count": ("cores", 1),
+    "release_year": ("release_year", 1),
+    "pcie_gen": ("pcie_generation", 1),
+    "scaleup_domain": ("scaleup_devices", 1),
+    "scaleout_nic_gbps": ("nic_bytes_per_s", GIGA / 8),
 }
 # Bytes as the driver reports them, which the reference rounds or labels "80 GB".
 DRIVER_BYTES = {"h100-sxm": 81_559 * MEBI, "a100-sxm-80gb": 80 * GIBI, "a100-pcie-80gb": 80 * GIBI}
@@ -154,6 +163,7 @@ def test_peaks_are_dense(name: str, dtype: str, dense: float) -> None:
     [
         ("H100 SXM", "h100-sxm"), ("h100-sxm5", "h100-sxm"), ("nvidia-h100-sxm5", "h100-sxm"), ("4090", "rtx-4090"),
         ("RTX 4090", "rtx-4090"), ("gb10", "dgx-spark"), ("trillium", "tpu-v6e"), ("M4_Max", "m4-max"),
+        ("v100-sxm2-32gb", "v100-sxm-32gb"), ("b200-sxm", "b200"), ("Tesla T4", "t4"), ("v5e", "tpu-v5e"),
     ],
 )  # fmt: skip
 def test_what_people_type(typed: str, name: str) -> None:
@@ -185,3 +195,90 @@ def test_h100_has_the_ridge_point_of_its_numbers() -> None:
     assert device.peak("bf16").flops_per_s / device.memory_bandwidth.value == 989.4e12 / 3.35e12
     assert device.memory_bytes == 85_520_809_984
     assert device.memory_label == "80 GB"
+
+
+def disputed(device: Device) -> list[str]:
+    facts = [*dict(device.peaks).values(), *dict(device.facts).values(), device.vector_peak, device.bandwidth]
+    return [fact.note for fact in (*facts, device.memory, device.last_level_cache) if fact and "disputed:" in fact.note]
+
+
+# No value was chosen: there is no number at which the dispute could stand.
+WITHOUT_VALUE = {("nvidia-h800-sxm5", "fp64"), ("nvidia-rubin", "int8_tops"), ("nvidia-dgx-spark-gb10", "bf16_tflops")}
+PATTERNS = {"amd-mi3xx": "amd-mi3*x", "google-tpu-v5e/v5p/v6e": "google-tpu-v[56][ep]"}
+DISPUTES = rows("hardware/disputes.csv")
+
+
+@pytest.mark.parametrize("row", parameters(DISPUTES, [f"{row['device_id']}-{row['attribute']}" for row in DISPUTES]))
+def test_every_dispute_stands_at_its_numbers(row: dict[str, str]) -> None:
+    pattern = PATTERNS.get(row["device_id"], row["device_id"])
+    names = [name for name in HARDWARE if fnmatch(name, pattern)]
+    assert names
+    if (row["device_id"], row["attribute"]) in WITHOUT_VALUE:
+        return
+    for name in names:
+        found = disputed(load_device(name))
+        assert any(row["reason"] in note and row["alternative"] in note for note in found), name
+
+
+def test_a_disputed_number_in_use_is_told() -> None:
+    notes = [note for note in load_device("h100-sxm").marks("bf16") if note.code == "disputed"]
+    assert {note.level for note in notes} == {"info"}
+    assert any("1979 (sparse)" in note.text for note in notes)
+
+
+def test_a_weak_number_in_use_is_told() -> None:
+    note = next(note for note in load_device("m4-max").marks("fp16") if note.code == "low-confidence")
+    assert note.level == "warning"
+    assert "derived" in note.text
+
+
+@pytest.mark.parametrize(("name", "labelled"), [("h100-sxm", False), ("a100-sxm-80gb", False), ("mi300x", True)])
+def test_memory_from_a_label_is_told(name: str, labelled: bool) -> None:
+    assert ("memory-label" in {note.code for note in load_device(name).notes}) is labelled
+
+
+def test_a_family_with_a_size_names_only_those_of_that_size() -> None:
+    note = next(note for note in load_device("a100 80gb").notes if note.code == "device-choice")
+    assert note.text == "a100 80gb: took a100-sxm-80gb (others: a100-pcie-80gb)"
+    note = next(note for note in load_device("h100-80gb").notes if note.code == "device-choice")
+    assert "h100-pcie" in note.text
+
+
+def test_a41_a_sparse_peak_halves_the_utilisation() -> None:
+    achieved = (6 * 6.738e9 + 12 * 32 * 4096 * 4096) * 9600
+    dense = load_device("h100-sxm").peak("bf16").flops_per_s
+    assert 100 * achieved / dense == pytest.approx(45.5, abs=0.1)
+    assert 100 * achieved / 1979e12 == pytest.approx(22.7, abs=0.1)
+
+
+def test_a42_1513_is_the_sparse_figure_of_the_pcie_card() -> None:
+    device = load_device("h100-pcie")
+    peak = device.peak("bf16").flops_per_s
+    assert peak == 756.5e12
+    assert round(peak / device.memory_bandwidth.value) == 378
+
+
+def test_a44_104_percent_was_the_peak_of_another_card() -> None:
+    achieved = 1.04 * load_device("a100-sxm-80gb").peak("bf16").flops_per_s
+    assert achieved == pytest.approx(324e12, rel=5e-3)
+    assert 100 * achieved / load_device("h100-sxm").peak("bf16").flops_per_s == pytest.approx(32.8, abs=0.05)
+
+
+@pytest.mark.parametrize(
+    ("mebibytes", "both"),
+    [
+        (183_359, "192.3 GB (179.1 GiB)"),
+        (81_920, "85.9 GB (80.0 GiB)"),
+        (81_559, "85.5 GB (79.6 GiB)"),
+        (143_771, "150.8 GB (140.4 GiB)"),
+    ],
+)
+def test_a47_f10_what_nvidia_smi_reports_in_both_units(mebibytes: int, both: str) -> None:
+    size = parse_quantity(f"{mebibytes}MiB", "byte")
+    assert size == mebibytes * MEBI
+    assert format_bytes_both(size) == both
+
+
+def test_a47_f10_cards_of_80_are_not_of_one_size() -> None:
+    assert load_device("a100-sxm-80gb").memory_bytes == 81_920 * MEBI
+    assert load_device("h100-sxm").memory_bytes == 81_559 * MEBI

@@ -1,5 +1,7 @@
 """The BLOOM family: positions by a bias on the scores (ALiBi), a layer norm on the embedding, biases, tied.
 
+`n_embed` is an older name of `hidden_size`, which wins where both are there.
+
 Sources: arXiv:2211.05100; the class BloomForCausalLM of Hugging Face transformers.
 """
 
@@ -17,7 +19,7 @@ ARCHITECTURES = ("BloomForCausalLM",)
 
 def read(keys: Keys) -> ModelConfig:
     """A BLOOM-class configuration."""
-    hidden_size = keys.size("hidden_size", "n_embed", default=64)
+    hidden_size = keys.size("n_embed") if keys.has("n_embed") else keys.size("hidden_size", default=64)
     heads = keys.size("n_head", "num_attention_heads", default=8)
     mixer = plain_attention(keys, hidden_size, heads, bias=True)
     part = FeedForward(intermediate_size=4 * hidden_size, gated=False, activation="gelu", bias=True)

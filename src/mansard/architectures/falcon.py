@@ -1,7 +1,8 @@
 """The Falcon family: attention and feed-forward part in parallel, one or few key/value heads, no biases, tied.
 
 The first generation has one key/value head (`multi_query`) and one norm per layer; the second
-(`new_decoder_architecture`) has `num_kv_heads` and two norms in parallel; RefinedWeb models have ALiBi.
+(`new_decoder_architecture`) has `num_kv_heads` and two norms in parallel; RefinedWeb models have ALiBi. `n_embed`
+is an older name of `hidden_size`, which wins where both are there.
 
 Sources: arXiv:2311.16867; the class FalconForCausalLM of Hugging Face transformers.
 """
@@ -18,7 +19,7 @@ ARCHITECTURES = ("FalconForCausalLM", "RWForCausalLM")
 
 def read(keys: Keys) -> ModelConfig:
     """A Falcon-class configuration."""
-    hidden_size = keys.size("hidden_size", default=4544)
+    hidden_size = keys.size("n_embed") if keys.has("n_embed") else keys.size("hidden_size", default=4544)
     heads = keys.size("num_attention_heads", "n_head", default=71)
     bias = quiet_flag(keys, "bias", default=False)
     second = quiet_flag(keys, "new_decoder_architecture", default=False)

@@ -25,4 +25,4 @@ def read(keys: Keys) -> ModelConfig:
     layer = Layer(mixer=mixer, feed_forward=part, norms=layer_pair(hidden_size))
     layers = (layer,) * layer_count(keys, "n_layer", "num_hidden_layers", default=12)
     model = decoder(keys, hidden_size, layers, vocab_size=50257, tied=True, final_norm=layer_norm(hidden_size))
-    return with_positions(model, keys.size("n_positions", "n_ctx", default=1024))
+    return with_positions(model, keys.size("n_positions", "max_position_embeddings", default=1024))

@@ -1,6 +1,7 @@
 """The GPT-NeoX family (Pythia, GPT-NeoX-20B): layer norms, biases, a part of each head rotated, untied.
 
-Attention and the feed-forward part run in parallel by default, each behind a layer norm of its own.
+Attention and the feed-forward part run in parallel by default, each behind a layer norm of its own. The rotated part is
+`rotary_pct`, unless the newer `rope_parameters` state a `partial_rotary_factor`.
 
 Sources: arXiv:2204.06745, arXiv:2304.01373; the class GPTNeoXForCausalLM of Hugging Face transformers.
 """
@@ -19,8 +20,7 @@ def read(keys: Keys) -> ModelConfig:
     """A GPT-NeoX-class configuration."""
     hidden_size = keys.size("hidden_size", default=6144)
     heads = keys.size("num_attention_heads", default=64)
-    share = keys.number("rotary_pct", minimum=0.0, maximum=1.0) if keys.has("rotary_pct") else 0.25
-    rotated = int(hidden_size // heads * share)
+    rotated = int(hidden_size // heads * _share(keys))
     bias = quiet_flag(keys, "attention_bias", default=True)
     mixer = plain_attention(keys, hidden_size, heads, bias=bias, rotary_dim=rotated)
     width = keys.size("intermediate_size", default=24576)
@@ -29,3 +29,11 @@ def read(keys: Keys) -> ModelConfig:
     layer = Layer(mixer=mixer, feed_forward=part, norms=layer_pair(hidden_size), parallel=parallel)
     layers = (layer,) * layer_count(keys, default=44)
     return decoder(keys, hidden_size, layers, vocab_size=50432, tied=False, final_norm=layer_norm(hidden_size))
+
+
+def _share(keys: Keys) -> float:
+    nested = keys.nested("rope_parameters")
+    for place, name in ((nested, "partial_rotary_factor"), (keys, "rotary_pct")):
+        if place.has(name):
+            return place.number(name, minimum=0.0, maximum=1.0)
+    return 0.25

@@ -6,10 +6,12 @@ Sources: the model card of EleutherAI/gpt-j-6b, arXiv:2203.13474; the classes GP
 Hugging Face transformers.
 """
 
+from dataclasses import replace
+
 from mansard.architectures._experts import layer_count, nullable_size
 from mansard.architectures._plain import layer_norm, plain_attention
 from mansard.architectures._reading import decoder
-from mansard.inputs.keys import Keys
+from mansard.inputs.keys import MOST_POSITIONS, Keys
 from mansard.inputs.model import FeedForward, Layer, ModelConfig
 
 MODEL_TYPES = ("gptj", "codegen")
@@ -27,4 +29,6 @@ def read(keys: Keys) -> ModelConfig:
     layer = Layer(mixer=mixer, feed_forward=part, norms=(layer_norm(hidden_size),), parallel=True)
     layers = (layer,) * layer_count(keys, "n_layer", "num_hidden_layers", default=28)
     final = layer_norm(hidden_size)
-    return decoder(keys, hidden_size, layers, vocab_size=50400, tied=False, final_norm=final, head_bias=True)
+    model = decoder(keys, hidden_size, layers, vocab_size=50400, tied=False, final_norm=final, head_bias=True)
+    positions = keys.size("n_positions", "max_position_embeddings", default=2048, maximum=MOST_POSITIONS)
+    return replace(model, max_position_embeddings=positions)

@@ -7,10 +7,12 @@ true of `no_bias` false, `qk_ln` and `alibi` false.
 Sources: the model cards of mosaicml; the class MptForCausalLM of Hugging Face transformers.
 """
 
+from dataclasses import replace
+
 from mansard.architectures._experts import layer_count
 from mansard.architectures._plain import plain_attention
 from mansard.architectures._reading import decoder
-from mansard.inputs.keys import Keys
+from mansard.inputs.keys import MOST_POSITIONS, Keys
 from mansard.inputs.model import FeedForward, Layer, ModelConfig, Norm
 
 MODEL_TYPES = ("mpt",)
@@ -27,7 +29,9 @@ def read(keys: Keys) -> ModelConfig:
     norm = Norm(kind="layer-no-bias", size=hidden_size)
     layer = Layer(mixer=mixer, feed_forward=part, norms=(norm, norm))
     layers = (layer,) * layer_count(keys, "n_layers", "num_hidden_layers", default=24)
-    return decoder(keys, hidden_size, layers, vocab_size=50368, tied=True, final_norm=norm)
+    model = decoder(keys, hidden_size, layers, vocab_size=50368, tied=True, final_norm=norm)
+    longest = keys.size("max_seq_len", default=2048, maximum=MOST_POSITIONS)
+    return replace(model, max_position_embeddings=longest)
 
 
 def _check_ignored(keys: Keys, heads: int) -> None:

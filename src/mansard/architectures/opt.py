@@ -33,8 +33,9 @@ def read(keys: Keys) -> ModelConfig:
     before = quiet_flag(keys, "do_layer_norm_before", default=True)
     removed = quiet_flag(keys, "_remove_final_layer_norm", default=False)
     model = replace(model, final_norm=norm if before and not removed else None)
-    positions = keys.size("max_position_embeddings", default=2048) + 2
-    return _projected(with_positions(model, positions), keys.optional_size("word_embed_proj_dim") or hidden_size)
+    positions = keys.size("max_position_embeddings", default=2048)
+    model = replace(with_positions(model, positions + 2), max_position_embeddings=positions)
+    return _projected(model, keys.optional_size("word_embed_proj_dim") or hidden_size)
 
 
 def _projected(model: ModelConfig, dim: int) -> ModelConfig:

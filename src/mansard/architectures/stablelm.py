@@ -1,15 +1,16 @@
 """The StableLM family: layer norms, a part of each head rotated, SwiGLU, biases on queries, keys and values if asked.
 
 With `use_parallel_residual` there is one norm per layer; `qk_layernorm` norms every head with a weight of its own.
+The head size is the hidden size over the heads: the class has no key for it, and a stated `head_dim` changes nothing.
 
 Sources: arXiv:2402.17834; the class StableLmForCausalLM of Hugging Face transformers.
 """
 
-from mansard.architectures._experts import head_attention, layer_count, quiet_flag, rotary_share
-from mansard.architectures._plain import layer_norm
+from mansard.architectures._experts import layer_count, nullable_size, quiet_flag, rotary_share
+from mansard.architectures._plain import layer_norm, plain_attention
 from mansard.architectures._reading import decoder
 from mansard.inputs.keys import Keys
-from mansard.inputs.model import FeedForward, Layer, ModelConfig, Norm
+from mansard.inputs.model import Attention, FeedForward, Layer, ModelConfig, Norm
 
 MODEL_TYPES = ("stablelm", "stablelm_epoch")
 ARCHITECTURES = ("StableLmForCausalLM", "StableLMEpochForCausalLM")
@@ -20,7 +21,7 @@ def read(keys: Keys) -> ModelConfig:
     hidden_size = keys.size("hidden_size", default=2560)
     bias = quiet_flag(keys, "use_qkv_bias", default=False)
     share = keys.number("rope_pct", minimum=0, maximum=1) if keys.has("rope_pct") else rotary_share(keys, default=0.25)
-    mixer = head_attention(keys, hidden_size, heads=32, kv_heads=32, bias=bias, o_bias=False, rotary=share)
+    mixer = _attention(keys, hidden_size, bias=bias, share=share)
     if quiet_flag(keys, "qk_layernorm", default=False):
         q_norm, k_norm = (
             Norm(kind="layer-no-bias", size=heads * mixer.head_dim) for heads in (mixer.heads, mixer.kv_heads)
@@ -32,3 +33,12 @@ def read(keys: Keys) -> ModelConfig:
     layer = Layer(mixer=mixer, feed_forward=part, norms=norms, parallel=parallel)
     layers = (layer,) * layer_count(keys, default=32)
     return decoder(keys, hidden_size, layers, vocab_size=50304, tied=False, final_norm=layer_norm(hidden_size))
+
+
+def _attention(keys: Keys, hidden_size: int, *, bias: bool, share: float) -> Attention:
+    heads = keys.size("num_attention_heads", default=32)
+    kv_heads = nullable_size(keys, "num_key_value_heads", default=32) or heads
+    divides = heads % kv_heads == 0
+    keys.require(divides, "num_key_value_heads", f"must divide num_attention_heads {heads}", kv_heads)
+    mixer = plain_attention(keys, hidden_size, heads, kv_heads=kv_heads if divides else heads, bias=bias, o_bias=False)
+    return mixer._replace(rotary_dim=int(mixer.head_dim * share))
