@@ -84,6 +84,8 @@ def read_config(document: Mapping[str, Any], source: str, name: str | None = Non
     """
     outer = Keys(document, source)
     keys, part = _language_part(outer)
+    if part:
+        keys = _typed(keys, _word(outer.raw("model_type")))
     family, model_type, architecture = _family(outer, keys)
     model: ModelConfig = family.read(keys)
     quantization = read_quantization(outer.nested("quantization_config") if _has_quantization(outer) else _inner(keys))
@@ -177,6 +179,14 @@ def _language_part(outer: Keys) -> tuple[Keys, str]:
             deeper, part = _language_part(inner)
             return (deeper, part or name)
     return outer, ""
+
+
+def _typed(keys: Keys, composite: str) -> Keys:
+    """A nested part that doesn't name its type has that of its composite's text, `<type>_text` by the classes' rule."""
+    inferred = f"{composite}_text"
+    if keys.has("model_type") or _by_model_type(inferred) is None:
+        return keys
+    return Keys({**keys.document, "model_type": inferred}, keys.source, keys.prefix, keys.faults, keys.notes)
 
 
 def _has_quantization(outer: Keys) -> bool:

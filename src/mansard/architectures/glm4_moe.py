@@ -10,18 +10,14 @@ Sources: arXiv:2508.06471; the classes Glm4MoeForCausalLM and Glm4vMoeTextModel 
 from mansard.architectures._experts import (
     dense_first,
     gated,
-    head_attention,
-    head_norms,
-    layer_count,
     note_prediction_layers,
-    quiet_flag,
-    rotary_share,
+    require_nested,
     routed,
     shared_width,
     stack,
-    text_part,
 )
-from mansard.architectures._reading import decoder, rms_pair
+from mansard.architectures._heads import head_attention, head_norms, rotary_share
+from mansard.architectures._reading import decoder, layer_count, quiet_flag, rms_pair
 from mansard.inputs.keys import Keys
 from mansard.inputs.model import Attention, ModelConfig
 
@@ -31,8 +27,8 @@ ARCHITECTURES = ("Glm4MoeForCausalLM", "Glm4vMoeForConditionalGeneration")
 
 def read(keys: Keys) -> ModelConfig:
     """A GLM-4-MoE-class configuration, or the text part of a GLM-4V-MoE one."""
-    vision = keys.has("text_config") or keys.document.get("model_type") in ("glm4v_moe", "glm4v_moe_text")
-    keys = text_part(keys, "glm4v_moe")
+    vision = keys.raw("model_type") == "glm4v_moe_text"
+    require_nested(keys, "glm4v_moe")
     hidden_size = keys.size("hidden_size", default=4096)
     width = keys.size("moe_intermediate_size", default=1408)
     sparse = routed(
