@@ -146,6 +146,7 @@ class Answers(Protocol):
 
     def request(self, prefill: Phase) -> Request: ...
     def memory(self) -> Memory: ...
+    def fits(self) -> bool | None: ...
     def saturation(self) -> Saturation: ...
     def notes(self, phases: tuple[Phase, ...]) -> tuple[Note, ...]: ...
     def sources(self) -> tuple[Source, ...]: ...
@@ -183,6 +184,11 @@ class Analysis:
     @property
     def memory(self) -> Memory:
         return self.answers.memory()
+
+    @property
+    def fits(self) -> bool | None:
+        """Whether it fits, without the searches for the largest that `memory` makes; None if that is not known."""
+        return self.answers.fits()
 
     @property
     def saturation(self) -> Saturation:

@@ -8,13 +8,13 @@ from mansard.errors import Fault, InputError, UsageError, did_you_mean
 from mansard.inputs.device import Device
 from mansard.inputs.device_file import load_device
 from mansard.inputs.notes import Note
+from mansard.operators.attention import SOFTMAX_FLOPS
 from mansard.operators.elementwise import ACTIVATION_FLOPS, GELU_FLOPS, NORM_FLOPS, ROTARY_FLOPS, SAMPLING_FLOPS
 from mansard.operators.step import distinct_experts
 from mansard.precision import DTYPE_BITS, arithmetic_dtype, dtype_name, weight_format
 from mansard.results import OperatorAnalysis, OperatorStep
 
 _LARGEST = 1 << 40
-_SOFTMAX_FLOPS = 3
 
 
 class Steps(NamedTuple):
@@ -118,7 +118,7 @@ def _attention(inputs: Inputs) -> Steps:
     q = _bytes(heads * queries * head_dim, dtype)
     kv = _bytes(kv_heads * length * head_dim, dtype)
     scores = _bytes(pairs, dtype) if kind == "standard" else 0
-    product, softmax = 2 * pairs * head_dim, _SOFTMAX_FLOPS * pairs
+    product, softmax = 2 * pairs * head_dim, SOFTMAX_FLOPS * pairs
     steps = (
         OperatorStep(name="S = Q·Kᵀ", loads_bytes=q + kv, flops=product, stores_bytes=scores),
         OperatorStep(name="P = softmax(S)", loads_bytes=scores, flops=softmax, stores_bytes=scores),
@@ -245,11 +245,6 @@ def operator_names() -> tuple[str, ...]:
 def operator_inputs(name: str) -> tuple[str, ...]:
     """The inputs of an operator, the needed ones first."""
     return _known(name)[1]
-
-
-def operator_formula(name: str) -> str:
-    """What an operator counts, in a sentence."""
-    return (_known(name)[0].__doc__ or "").strip()
 
 
 def operator(name: str, *, on: str | Device, **inputs: Any) -> OperatorAnalysis:

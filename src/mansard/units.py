@@ -1,7 +1,6 @@
-"""Quantities as people write them: read exactly, printed scaled."""
+"""Quantities as people write them, read exactly; `views/wording.py` prints them."""
 
 import re
-from math import isfinite
 from typing import TYPE_CHECKING
 
 from mansard.errors import UsageError
@@ -102,54 +101,3 @@ def _example(unit: str) -> str:
         "1/s": "20/s",
         "": "8, 1.5",
     }[unit]
-
-
-def format_quantity(value: float, unit: str, digits: int = 3) -> str:
-    """A value scaled for a person by SI prefixes, with so many significant digits.
-
-    >>> format_quantity(3.35e12, "byte/s"), format_quantity(0.0047761, "s"), format_quantity(16.06e9, "byte")
-    ('3.35 TB/s', '4.78 ms', '16.1 GB')
-    """
-    symbol = {"byte": "B", "byte/s": "B/s", "1/s": "/s", "token": ""}.get(unit, unit)
-    if value == 0 or not isfinite(value):
-        return f"{value:g} {symbol}".strip()
-    steps = ((1e18, "E"), (1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"), (1, ""))
-    if unit == "s":
-        steps = ((1, ""), (1e-3, "m"), (1e-6, "µ"), (1e-9, "n"))  # type: ignore[assignment]
-    for factor, prefix in steps:
-        # Rounding may carry a value up to the next prefix.
-        if abs(float(f"{value:.{digits}g}")) >= factor:
-            return f"{_significant(value / factor, digits)} {prefix}{symbol}".rstrip()
-    factor, prefix = steps[-1]
-    return f"{_significant(value / factor, digits)} {prefix}{symbol}".rstrip()
-
-
-def format_bytes_both(value: float) -> str:
-    """Bytes in decimal and binary units, since a fit decision can hang on which is meant.
-
-    >>> format_bytes_both(141_107_412_992)
-    '141.1 GB (131.4 GiB)'
-    """
-    if abs(value) < 1e9:
-        return f"{value / 1e6:.1f} MB ({value / 2**20:.1f} MiB)"
-    return f"{value / 1e9:.1f} GB ({value / 2**30:.1f} GiB)"
-
-
-def format_count(value: float) -> str:
-    """A count of parameters, in thousands, millions, billions.
-
-    >>> format_count(8_030_261_248)
-    '8.03 B'
-    """
-    for factor, suffix in ((1e12, "T"), (1e9, "B"), (1e6, "M"), (1e3, "k")):
-        # Rounding may carry a count up to the next suffix.
-        if isfinite(value) and abs(float(f"{value:.3g}")) >= factor:
-            return f"{_significant(value / factor, 3)} {suffix}"
-    return f"{value:g}"
-
-
-def _significant(value: float, digits: int) -> str:
-    rounded = abs(float(f"{value:.{digits}g}"))
-    if rounded < 0.1:
-        return f"{value:.{digits}g}"
-    return f"{value:,.{max(0, digits - len(str(int(rounded))))}f}"

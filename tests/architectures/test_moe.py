@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from mansard.errors import InputError
 from mansard.inputs.keys import Keys
 from mansard.inputs.model import Attention, FeedForward, MixtureOfExperts, ModelConfig
+from mansard.models import read_config
 
 FAMILIES = (
     "dbrx", "deepseek", "deepseek_v2", "deepseek_v3", "dots1", "ernie4_5_moe", "flex_olmo", "glm4_moe", "glm4_moe_lite",
@@ -187,7 +188,7 @@ def test_dense_layers_first_then_shared_experts(
 
 def test_the_text_of_glm4v_moe_has_biases_and_no_head_norms() -> None:
     text = BASE | {"n_routed_experts": E, "moe_intermediate_size": M, "intermediate_size": F, "use_qk_norm": True}
-    model = read("glm4_moe", {"model_type": "glm4v_moe", "torch_dtype": "float16", "text_config": text})
+    model = read_config({"model_type": "glm4v_moe", "torch_dtype": "float16", "text_config": text}, "config.json")
     bias = N * D + 2 * K * D
     sparse = H * E + E * swiglu(M) + swiglu(M)
     assert model.parameters == OUTER + L * (ATTENTION + bias + NORMS) + swiglu(F) + (L - 1) * sparse
@@ -222,7 +223,7 @@ def test_llama4_chunks_its_rotary_layers_and_alternates_experts() -> None:
         "num_local_experts": E, "intermediate_size": M, "intermediate_size_mlp": F, "interleave_moe_layer_step": 2,
         "attention_chunk_size": 9, "no_rope_layer_interval": 2,
     }  # fmt: skip
-    model = read("llama4", {"model_type": "llama4", "text_config": document})
+    model = read_config({"model_type": "llama4", "text_config": document}, "config.json")
     sparse = H * E + E * swiglu(M) + swiglu(M)
     assert model.parameters == OUTER + L * (ATTENTION + NORMS) + 2 * swiglu(F) + 2 * sparse
     assert [(attention(model, i).chunk, attention(model, i).rotary_dim) for i in range(L)] == [(9, D), (None, 0)] * 2

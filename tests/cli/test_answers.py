@@ -46,7 +46,12 @@ def test_the_first_line_of_analyze() -> None:
 
 def test_memory_comes_before_any_time() -> None:
     text = said("analyze", "llama-3.1-8b", "--on", "h100-sxm", "--batch", "256", "--context", "4096")
-    assert "does not fit in 80 GB: needs 154.2 GB" in flat(text)
+    hidden, feed_forward, vocabulary, batch, context = 4096, 14336, 128256, 256, 4096
+    weights, cache = 2 * 8_030_261_248, batch * context * 131_072
+    # At most 8,192 prompt tokens at once, at their widest (gate and up) beside the residual stream; logits in fp32.
+    activations = 8192 * 2 * (hidden + (hidden + 2 * feed_forward)) + batch * vocabulary * 4
+    needed = (weights + cache + activations) / 1e9
+    assert f"does not fit in 80 GB: needs {needed:.1f} GB" in flat(text)
     assert text.index("does not fit") < text.index("45.5 ms")
     assert text.index("\nMemory") < text.index("\nPhases")
 

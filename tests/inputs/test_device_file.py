@@ -155,7 +155,7 @@ def test_a_device_without_a_known_bandwidth_is_refused() -> None:
     with pytest.raises(UsageError, match="mlu590"):
         mansard.analyze("llama-3.1-8b", on="mlu590")
     with pytest.raises(UsageError, match="bandwidth of mlu590 is not known"):
-        load_device("mlu590").memory_bandwidth_bytes_per_s  # noqa: B018
+        load_device("mlu590").memory_bandwidth  # noqa: B018
 
 
 leaves = st.one_of(st.floats(), st.integers(), st.text(max_size=4), st.booleans())

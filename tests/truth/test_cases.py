@@ -36,7 +36,7 @@ LATER = {
         "E09",
         "E15",
     ],
-    "training": ["A41", "A44"],
+    "training, of which tests/truth/test_hardware.py has the device's part": ["A41", "A44"],
     "offload, speculation, serving, transfer and prices": [
         "B27",
         "B29",

@@ -11,7 +11,8 @@ import pytest
 import mansard
 from mansard.inputs.device import Device, Fact
 from mansard.inputs.device_file import device_names, load_device
-from mansard.units import format_bytes_both, parse_quantity
+from mansard.units import parse_quantity
+from mansard.views.wording import bytes_both
 from reference_data import parameters, rows
 
 CATALOGUE = Path(mansard.__file__).parent / "catalogue" / "devices"
@@ -268,7 +269,7 @@ def test_a44_104_percent_was_the_peak_of_another_card() -> None:
     ("mebibytes", "both"),
     [
         (183_359, "192.3 GB (179.1 GiB)"),
-        (81_920, "85.9 GB (80.0 GiB)"),
+        (81_920, "85.9 GB (80 GiB)"),
         (81_559, "85.5 GB (79.6 GiB)"),
         (143_771, "150.8 GB (140.4 GiB)"),
     ],
@@ -276,7 +277,7 @@ def test_a44_104_percent_was_the_peak_of_another_card() -> None:
 def test_a47_f10_what_nvidia_smi_reports_in_both_units(mebibytes: int, both: str) -> None:
     size = parse_quantity(f"{mebibytes}MiB", "byte")
     assert size == mebibytes * MEBI
-    assert format_bytes_both(size) == both
+    assert bytes_both(size) == both
 
 
 def test_a47_f10_cards_of_80_are_not_of_one_size() -> None:

@@ -1,52 +1,41 @@
-"""Parts of configurations that many families share: attention by heads, norms, embedding and head."""
+"""Keys that many families share, and the model around a list of layers: embedding, final norm and head."""
 
 from collections.abc import Sequence
 
-from mansard.inputs.keys import MOST_POSITIONS, Keys
-from mansard.inputs.model import Attention, Embedding, Head, Layer, ModelConfig, Norm
+from mansard.inputs.keys import MOST_LAYERS, MOST_POSITIONS, Keys
+from mansard.inputs.model import Embedding, Head, Layer, ModelConfig, Norm
+
+
+def is_null(keys: Keys, name: str) -> bool:
+    """Whether the key is there and says null: "none", where absence means the default of the class."""
+    return name in keys.document and keys.document[name] is None
+
+
+def nullable_size(keys: Keys, name: str, *, default: int | None, minimum: int = 1) -> int | None:
+    """A whole number; None where the key says null, the class default where it is absent."""
+    if is_null(keys, name):
+        return None
+    return (
+        keys.optional_size(name, minimum=minimum)
+        if default is None
+        else keys.size(name, default=default, minimum=minimum)
+    )
+
+
+def layer_count(keys: Keys, *names: str, default: int) -> int:
+    """The number of layers."""
+    return keys.size(*(names or ("num_hidden_layers",)), default=default, maximum=MOST_LAYERS)
+
+
+def quiet_flag(keys: Keys, name: str, *, default: bool) -> bool:
+    """A flag that few configs state: its absence is not worth a note."""
+    return keys.flag(name) if keys.has(name) else default
 
 
 def rms_pair(hidden_size: int) -> tuple[Norm, Norm]:
     """An RMS norm before the mixer and one before the feed-forward part."""
     norm = Norm(kind="rms", size=hidden_size)
     return (norm, norm)
-
-
-def optional_flag(keys: Keys, name: str, otherwise: bool) -> bool:
-    """A flag whose absence is ordinary, so that it is not worth a note."""
-    return keys.flag(name) if keys.has(name) else otherwise
-
-
-def grouped_attention(
-    keys: Keys,
-    hidden_size: int,
-    *,
-    heads: int,
-    kv_heads: int | None = None,
-    qkv_bias: bool = False,
-    o_bias: bool = False,
-) -> Attention:
-    """Attention from the usual keys; `heads` is the class default, absent key/value heads mean as many as heads."""
-    num_heads = keys.size("num_attention_heads", default=heads)
-    num_kv_heads = keys.optional_size("num_key_value_heads") or kv_heads or num_heads
-    head_dim = keys.optional_size("head_dim")
-    if head_dim is None:
-        keys.require(
-            hidden_size % num_heads == 0,
-            "num_attention_heads",
-            f"must divide hidden_size {hidden_size} where head_dim is absent",
-            num_heads,
-        )
-        head_dim = max(1, hidden_size // num_heads)
-    keys.require(
-        num_heads % num_kv_heads == 0,
-        "num_key_value_heads",
-        f"must divide num_attention_heads {num_heads}",
-        num_kv_heads,
-    )
-    return Attention(
-        heads=num_heads, kv_heads=num_kv_heads, head_dim=head_dim, qkv_bias=qkv_bias, o_bias=o_bias, rotary_dim=head_dim
-    )
 
 
 def decoder(

@@ -1,8 +1,18 @@
 """Which layers see a window only, by the rules that several families share."""
 
-from mansard.architectures._experts import nullable_size, quiet_flag, windowed_layers
+from collections.abc import Callable
+
+from mansard.architectures._reading import nullable_size, quiet_flag
 from mansard.inputs.keys import MOST_LAYERS, Keys
 from mansard.inputs.model import Attention
+
+
+def windowed_layers(keys: Keys, layers: int, *, otherwise: Callable[[int], bool]) -> tuple[bool, ...]:
+    """Which layers see a window only: from `layer_types`, else by the rule of the class."""
+    if not keys.has("layer_types"):
+        return tuple(otherwise(index) for index in range(layers))
+    kinds = keys.texts("layer_types", length=layers, choices=("full_attention", "sliding_attention"))
+    return tuple(kind == "sliding_attention" for kind in kinds)
 
 
 def late_windows(keys: Keys, mixer: Attention, layers: int) -> list[Attention]:

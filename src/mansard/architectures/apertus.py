@@ -3,8 +3,8 @@
 Sources: arXiv:2509.14233; the class ApertusForCausalLM of Hugging Face transformers.
 """
 
-from mansard.architectures._experts import head_attention, head_norms, layer_count, quiet_flag
-from mansard.architectures._reading import decoder, rms_pair
+from mansard.architectures._heads import head_attention, head_norms
+from mansard.architectures._reading import decoder, layer_count, quiet_flag, rms_pair
 from mansard.inputs.keys import Keys
 from mansard.inputs.model import FeedForward, Layer, ModelConfig
 

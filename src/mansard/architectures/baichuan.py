@@ -7,8 +7,8 @@ Sources: arXiv:2309.10305; the published remote code of baichuan-inc.
 
 from dataclasses import replace
 
-from mansard.architectures._experts import head_attention, layer_count
-from mansard.architectures._reading import decoder, rms_pair
+from mansard.architectures._heads import head_attention
+from mansard.architectures._reading import decoder, layer_count, rms_pair
 from mansard.inputs.keys import MOST_POSITIONS, Keys
 from mansard.inputs.model import FeedForward, Layer, ModelConfig
 

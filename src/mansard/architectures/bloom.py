@@ -7,9 +7,8 @@ Sources: arXiv:2211.05100; the class BloomForCausalLM of Hugging Face transforme
 
 from dataclasses import replace
 
-from mansard.architectures._experts import layer_count
 from mansard.architectures._plain import layer_norm, layer_pair, plain_attention
-from mansard.architectures._reading import decoder
+from mansard.architectures._reading import decoder, layer_count
 from mansard.inputs.keys import Keys
 from mansard.inputs.model import FeedForward, Layer, ModelConfig
 

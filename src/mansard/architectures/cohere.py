@@ -5,8 +5,8 @@ With `use_qk_norm` every query and key head has a norm with a weight of its own,
 Sources: the model cards of CohereForAI; the class CohereForCausalLM of Hugging Face transformers.
 """
 
-from mansard.architectures._experts import head_attention, layer_count, quiet_flag
-from mansard.architectures._reading import decoder
+from mansard.architectures._heads import head_attention
+from mansard.architectures._reading import decoder, layer_count, quiet_flag
 from mansard.inputs.keys import Keys
 from mansard.inputs.model import FeedForward, Layer, ModelConfig, Norm
 

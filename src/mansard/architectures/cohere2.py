@@ -5,8 +5,8 @@ All layers but every fourth see `sliding_window` keys, 4096 by default, and only
 Sources: the model cards of CohereForAI; the class Cohere2ForCausalLM of Hugging Face transformers.
 """
 
-from mansard.architectures._experts import head_attention, layer_count, quiet_flag
-from mansard.architectures._reading import decoder
+from mansard.architectures._heads import head_attention
+from mansard.architectures._reading import decoder, layer_count, quiet_flag
 from mansard.architectures._windows import patterned_windows
 from mansard.inputs.keys import Keys
 from mansard.inputs.model import FeedForward, Layer, ModelConfig, Norm

@@ -9,8 +9,8 @@ Sources: Databricks, "Introducing DBRX" (2024); the class DbrxForCausalLM of Hug
 
 from dataclasses import replace
 
-from mansard.architectures._experts import gated, layer_count, routed, stack
-from mansard.architectures._reading import decoder
+from mansard.architectures._experts import gated, routed, stack
+from mansard.architectures._reading import decoder, layer_count
 from mansard.inputs.keys import MOST_POSITIONS, Keys
 from mansard.inputs.model import Attention, ModelConfig, Norm
 

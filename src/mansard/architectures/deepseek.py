@@ -6,17 +6,9 @@ intermediate_size. The shared part is one of n_shared_experts · moe_intermediat
 Sources: arXiv:2401.06066; the class DeepseekForCausalLM published beside deepseek-ai/deepseek-moe-16b-base.
 """
 
-from mansard.architectures._experts import (
-    dense_first,
-    gated,
-    head_attention,
-    layer_count,
-    quiet_flag,
-    routed,
-    shared_width,
-    stack,
-)
-from mansard.architectures._reading import decoder, rms_pair
+from mansard.architectures._experts import dense_first, gated, routed, shared_width, stack
+from mansard.architectures._heads import head_attention
+from mansard.architectures._reading import decoder, layer_count, quiet_flag, rms_pair
 from mansard.inputs.keys import Keys
 from mansard.inputs.model import ModelConfig
 

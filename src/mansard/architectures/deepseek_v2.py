@@ -6,17 +6,8 @@ queries directly; an absent one takes the default of the class. `mlp_bias` is on
 Sources: arXiv:2405.04434; the class DeepseekV2ForCausalLM of Hugging Face transformers.
 """
 
-from mansard.architectures._experts import (
-    dense_first,
-    gated,
-    latent_attention,
-    layer_count,
-    quiet_flag,
-    routed,
-    shared_width,
-    stack,
-)
-from mansard.architectures._reading import decoder, rms_pair
+from mansard.architectures._experts import dense_first, gated, latent_attention, routed, shared_width, stack
+from mansard.architectures._reading import decoder, layer_count, quiet_flag, rms_pair
 from mansard.inputs.keys import Keys
 from mansard.inputs.model import ModelConfig
 

@@ -12,14 +12,12 @@ from mansard.architectures._experts import (
     dense_first,
     gated,
     latent_attention,
-    layer_count,
     note_prediction_layers,
-    quiet_flag,
     routed,
     shared_width,
     stack,
 )
-from mansard.architectures._reading import decoder, rms_pair
+from mansard.architectures._reading import decoder, layer_count, quiet_flag, rms_pair
 from mansard.inputs.keys import Keys
 from mansard.inputs.model import ModelConfig
 

@@ -7,19 +7,10 @@ experts, so that they are required.
 Sources: arXiv:2506.05767; the class Dots1ForCausalLM of Hugging Face transformers.
 """
 
-from mansard.architectures._experts import (
-    dense_first,
-    gated,
-    head_attention,
-    head_norms,
-    layer_count,
-    nullable_size,
-    quiet_flag,
-    routed,
-    stack,
-    windowed_layers,
-)
-from mansard.architectures._reading import decoder, rms_pair
+from mansard.architectures._experts import dense_first, gated, routed, stack
+from mansard.architectures._heads import head_attention, head_norms
+from mansard.architectures._reading import decoder, layer_count, nullable_size, quiet_flag, rms_pair
+from mansard.architectures._windows import windowed_layers
 from mansard.inputs.keys import Keys
 from mansard.inputs.model import ModelConfig
 

@@ -9,16 +9,9 @@ Sources: the ERNIE 4.5 technical report (Baidu, 2025); the class Ernie4_5_MoeFor
 
 from collections.abc import Callable
 
-from mansard.architectures._experts import (
-    gated,
-    head_attention,
-    layer_count,
-    quiet_flag,
-    routed,
-    shared_width,
-    stack,
-)
-from mansard.architectures._reading import decoder, rms_pair
+from mansard.architectures._experts import gated, routed, shared_width, stack
+from mansard.architectures._heads import head_attention
+from mansard.architectures._reading import decoder, layer_count, quiet_flag, rms_pair
 from mansard.inputs.keys import Keys
 from mansard.inputs.model import ModelConfig
 

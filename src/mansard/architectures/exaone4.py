@@ -6,8 +6,8 @@ rotated; a null `sliding_window` makes every layer whole and rotated.
 Sources: arXiv:2507.11407; the class Exaone4ForCausalLM of Hugging Face transformers.
 """
 
-from mansard.architectures._experts import head_attention, head_norms, is_null, layer_count
-from mansard.architectures._reading import decoder, rms_pair
+from mansard.architectures._heads import head_attention, head_norms
+from mansard.architectures._reading import decoder, is_null, layer_count, rms_pair
 from mansard.architectures._windows import patterned_windows
 from mansard.inputs.keys import Keys
 from mansard.inputs.model import FeedForward, Layer, ModelConfig

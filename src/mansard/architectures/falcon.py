@@ -7,9 +7,8 @@ is an older name of `hidden_size`, which wins where both are there.
 Sources: arXiv:2311.16867; the class FalconForCausalLM of Hugging Face transformers.
 """
 
-from mansard.architectures._experts import layer_count, quiet_flag
 from mansard.architectures._plain import layer_norm, plain_attention
-from mansard.architectures._reading import decoder
+from mansard.architectures._reading import decoder, layer_count, quiet_flag
 from mansard.inputs.keys import Keys
 from mansard.inputs.model import FeedForward, Layer, ModelConfig
 

@@ -7,8 +7,8 @@ Sources: arXiv:2408.00118; the class Gemma2ForCausalLM of Hugging Face transform
 
 from dataclasses import replace
 
-from mansard.architectures._experts import head_attention, is_null, layer_count, quiet_flag
-from mansard.architectures._reading import decoder, rms_pair
+from mansard.architectures._heads import head_attention
+from mansard.architectures._reading import decoder, is_null, layer_count, quiet_flag, rms_pair
 from mansard.architectures._windows import patterned_windows
 from mansard.inputs.keys import Keys
 from mansard.inputs.model import FeedForward, Layer, ModelConfig

@@ -7,8 +7,8 @@ Published configurations may name six keys only and leave the rest to the class.
 Sources: arXiv:2503.19786; the class Gemma3ForCausalLM of Hugging Face transformers.
 """
 
-from mansard.architectures._experts import head_attention, head_norms, layer_count, quiet_flag
-from mansard.architectures._reading import decoder, rms_pair
+from mansard.architectures._heads import head_attention, head_norms
+from mansard.architectures._reading import decoder, layer_count, quiet_flag, rms_pair
 from mansard.architectures._windows import patterned_windows
 from mansard.inputs.keys import Keys
 from mansard.inputs.model import FeedForward, Layer, ModelConfig

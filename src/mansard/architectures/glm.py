@@ -5,8 +5,8 @@ Norms before attention and before the feed-forward part; head_dim is a key of it
 Sources: arXiv:2406.12793; the class GlmForCausalLM of Hugging Face transformers.
 """
 
-from mansard.architectures._experts import head_attention, layer_count, quiet_flag, rotary_share
-from mansard.architectures._reading import decoder, rms_pair
+from mansard.architectures._heads import head_attention, rotary_share
+from mansard.architectures._reading import decoder, layer_count, quiet_flag, rms_pair
 from mansard.inputs.keys import Keys
 from mansard.inputs.model import FeedForward, Layer, ModelConfig
 

@@ -5,8 +5,8 @@ Biases on queries, keys and values are the default of the class; the published m
 Sources: the model cards of THUDM/GLM-4-0414; the class Glm4ForCausalLM of Hugging Face transformers.
 """
 
-from mansard.architectures._experts import head_attention, layer_count, quiet_flag, rotary_share
-from mansard.architectures._reading import decoder, rms_pair
+from mansard.architectures._heads import head_attention, rotary_share
+from mansard.architectures._reading import decoder, layer_count, quiet_flag, rms_pair
 from mansard.inputs.keys import Keys
 from mansard.inputs.model import FeedForward, Layer, ModelConfig
 

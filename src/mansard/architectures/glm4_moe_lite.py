@@ -9,15 +9,13 @@ Sources: the class Glm4MoeLiteForCausalLM of Hugging Face transformers.
 from mansard.architectures._experts import (
     gated,
     latent_attention,
-    layer_count,
     note_prediction_layers,
-    quiet_flag,
     routed,
     shared_width,
     sparse_layers,
     stack,
 )
-from mansard.architectures._reading import decoder, rms_pair
+from mansard.architectures._reading import decoder, layer_count, quiet_flag, rms_pair
 from mansard.inputs.keys import Keys
 from mansard.inputs.model import ModelConfig
 

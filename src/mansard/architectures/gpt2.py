@@ -6,9 +6,8 @@ Sources: Radford et al., Language models are unsupervised multitask learners, 20
 Hugging Face transformers.
 """
 
-from mansard.architectures._experts import layer_count
 from mansard.architectures._plain import layer_norm, layer_pair, plain_attention, with_positions
-from mansard.architectures._reading import decoder
+from mansard.architectures._reading import decoder, layer_count
 from mansard.inputs.keys import Keys
 from mansard.inputs.model import FeedForward, Layer, ModelConfig
 

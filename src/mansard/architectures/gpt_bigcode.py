@@ -3,9 +3,8 @@
 Sources: arXiv:2301.03988, arXiv:2305.06161; the class GPTBigCodeForCausalLM of Hugging Face transformers.
 """
 
-from mansard.architectures._experts import layer_count, quiet_flag
 from mansard.architectures._plain import layer_norm, layer_pair, plain_attention, with_positions
-from mansard.architectures._reading import decoder
+from mansard.architectures._reading import decoder, layer_count, quiet_flag
 from mansard.inputs.keys import Keys
 from mansard.inputs.model import FeedForward, Layer, ModelConfig
 

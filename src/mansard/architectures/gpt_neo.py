@@ -9,9 +9,8 @@ Sources: the model cards of EleutherAI/gpt-neo; the class GPTNeoForCausalLM of H
 from collections.abc import Sequence
 from typing import Any
 
-from mansard.architectures._experts import layer_count
 from mansard.architectures._plain import layer_norm, layer_pair, plain_attention, with_positions
-from mansard.architectures._reading import decoder
+from mansard.architectures._reading import decoder, layer_count
 from mansard.inputs.keys import MOST_LAYERS, Keys
 from mansard.inputs.model import FeedForward, Layer, ModelConfig
 

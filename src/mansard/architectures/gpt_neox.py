@@ -6,9 +6,8 @@ Attention and the feed-forward part run in parallel by default, each behind a la
 Sources: arXiv:2204.06745, arXiv:2304.01373; the class GPTNeoXForCausalLM of Hugging Face transformers.
 """
 
-from mansard.architectures._experts import layer_count, quiet_flag
 from mansard.architectures._plain import layer_norm, layer_pair, plain_attention
-from mansard.architectures._reading import decoder
+from mansard.architectures._reading import decoder, layer_count, quiet_flag
 from mansard.inputs.keys import Keys
 from mansard.inputs.model import FeedForward, Layer, ModelConfig
 

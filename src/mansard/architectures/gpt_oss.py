@@ -7,17 +7,10 @@ up stored as one matrix. The published checkpoints store the experts in MXFP4.
 Sources: arXiv:2508.10925; the class GptOssForCausalLM of Hugging Face transformers.
 """
 
-from mansard.architectures._experts import (
-    gated,
-    head_attention,
-    layer_count,
-    nullable_size,
-    quiet_flag,
-    routed,
-    stack,
-    windowed_layers,
-)
-from mansard.architectures._reading import decoder, rms_pair
+from mansard.architectures._experts import gated, routed, stack
+from mansard.architectures._heads import head_attention
+from mansard.architectures._reading import decoder, layer_count, nullable_size, quiet_flag, rms_pair
+from mansard.architectures._windows import windowed_layers
 from mansard.inputs.keys import Keys
 from mansard.inputs.model import ModelConfig
 

@@ -8,9 +8,8 @@ Hugging Face transformers.
 
 from dataclasses import replace
 
-from mansard.architectures._experts import layer_count, nullable_size
 from mansard.architectures._plain import layer_norm, plain_attention
-from mansard.architectures._reading import decoder
+from mansard.architectures._reading import decoder, layer_count, nullable_size
 from mansard.inputs.keys import MOST_POSITIONS, Keys
 from mansard.inputs.model import FeedForward, Layer, ModelConfig
 

@@ -3,8 +3,8 @@
 Sources: the model cards of ibm-granite; the class GraniteForCausalLM of Hugging Face transformers.
 """
 
-from mansard.architectures._experts import head_attention, layer_count, quiet_flag
-from mansard.architectures._reading import decoder, rms_pair
+from mansard.architectures._heads import head_attention
+from mansard.architectures._reading import decoder, layer_count, quiet_flag, rms_pair
 from mansard.inputs.keys import Keys
 from mansard.inputs.model import FeedForward, Layer, ModelConfig
 

@@ -5,15 +5,9 @@ Experts have intermediate_size. The multipliers of embedding, residual, attentio
 Sources: the class GraniteMoeSharedForCausalLM of Hugging Face transformers.
 """
 
-from mansard.architectures._experts import (
-    gated,
-    head_attention,
-    layer_count,
-    quiet_flag,
-    routed,
-    stack,
-)
-from mansard.architectures._reading import decoder, rms_pair
+from mansard.architectures._experts import gated, routed, stack
+from mansard.architectures._heads import head_attention
+from mansard.architectures._reading import decoder, layer_count, quiet_flag, rms_pair
 from mansard.inputs.keys import Keys
 from mansard.inputs.model import ModelConfig
 

@@ -5,8 +5,8 @@ The norms' weights are [head_dim], one for all heads, and come after the rotatio
 Sources: the model cards of tencent/Hunyuan; the class HunYuanDenseV1ForCausalLM of Hugging Face transformers.
 """
 
-from mansard.architectures._experts import head_attention, head_norms, layer_count, quiet_flag
-from mansard.architectures._reading import decoder, rms_pair
+from mansard.architectures._heads import head_attention, head_norms
+from mansard.architectures._reading import decoder, layer_count, quiet_flag, rms_pair
 from mansard.inputs.keys import Keys
 from mansard.inputs.model import FeedForward, Layer, ModelConfig
 

@@ -8,8 +8,9 @@ Sources: the Hunyuan-A13B technical report (Tencent, 2025); the class HunYuanMoE
 
 from collections.abc import Sequence
 
-from mansard.architectures._experts import gated, head_attention, head_norms, layer_count, quiet_flag
-from mansard.architectures._reading import decoder, rms_pair
+from mansard.architectures._experts import gated
+from mansard.architectures._heads import head_attention, head_norms
+from mansard.architectures._reading import decoder, layer_count, quiet_flag, rms_pair
 from mansard.inputs.keys import Keys
 from mansard.inputs.model import Layer, MixtureOfExperts, ModelConfig
 

@@ -6,8 +6,8 @@ head_dim of their own.
 Sources: the model card of internlm/internlm3-8b-instruct; the published remote code beside it.
 """
 
-from mansard.architectures._experts import head_attention, layer_count, quiet_flag
-from mansard.architectures._reading import decoder, rms_pair
+from mansard.architectures._heads import head_attention
+from mansard.architectures._reading import decoder, layer_count, quiet_flag, rms_pair
 from mansard.inputs.keys import Keys
 from mansard.inputs.model import FeedForward, Layer, ModelConfig
 

@@ -8,7 +8,8 @@ required.
 Sources: arXiv:2302.13971, arXiv:2307.09288, arXiv:2407.21783; the class LlamaForCausalLM of Hugging Face transformers.
 """
 
-from mansard.architectures._reading import decoder, grouped_attention, rms_pair
+from mansard.architectures._heads import head_attention
+from mansard.architectures._reading import decoder, layer_count, quiet_flag, rms_pair
 from mansard.inputs.keys import Keys
 from mansard.inputs.model import FeedForward, Layer, ModelConfig
 
@@ -26,13 +27,13 @@ def read(keys: Keys) -> ModelConfig:
             keys.require(keys.has(name), name, "is required but absent")
         keys.require(not keys.has("num_experts"), "num_experts", "is of a mixture of experts, which is not known")
     hidden_size = keys.size("hidden_size", default=4096)
-    bias = keys.flag("attention_bias", default=False) if keys.has("attention_bias") else False
-    mixer = grouped_attention(keys, hidden_size, heads=32, qkv_bias=bias, o_bias=bias)
+    bias = quiet_flag(keys, "attention_bias", default=False)
+    mixer = head_attention(keys, hidden_size, heads=32, kv_heads=None, bias=bias)
     feed_forward = FeedForward(
         intermediate_size=keys.size("intermediate_size", default=11008),
         gated=True,
-        bias=keys.flag("mlp_bias") if keys.has("mlp_bias") else False,
+        bias=quiet_flag(keys, "mlp_bias", default=False),
     )
     layer = Layer(mixer=mixer, feed_forward=feed_forward, norms=rms_pair(hidden_size))
-    layers = (layer,) * keys.size("num_hidden_layers", default=32, maximum=10_000)
+    layers = (layer,) * layer_count(keys, default=32)
     return decoder(keys, hidden_size, layers, vocab_size=32000, tied=False)

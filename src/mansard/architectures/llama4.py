@@ -11,18 +11,9 @@ Sources: Meta, "The Llama 4 herd" (2025); the class Llama4ForCausalLM of Hugging
 
 from collections.abc import Callable
 
-from mansard.architectures._experts import (
-    gated,
-    head_attention,
-    is_null,
-    layer_count,
-    nullable_size,
-    quiet_flag,
-    routed,
-    stack,
-    text_part,
-)
-from mansard.architectures._reading import decoder, rms_pair
+from mansard.architectures._experts import gated, require_nested, routed, stack
+from mansard.architectures._heads import head_attention
+from mansard.architectures._reading import decoder, is_null, layer_count, nullable_size, quiet_flag, rms_pair
 from mansard.inputs.keys import MOST_LAYERS, Keys
 from mansard.inputs.model import Attention, ModelConfig, Norm
 
@@ -32,7 +23,7 @@ ARCHITECTURES = ("Llama4ForCausalLM", "Llama4ForConditionalGeneration")
 
 def read(keys: Keys) -> ModelConfig:
     """A Llama-4-class configuration, text alone or with the text part nested."""
-    keys = text_part(keys, "llama4")
+    require_nested(keys, "llama4")
     hidden_size = keys.size("hidden_size", default=5120)
     mixer = head_attention(
         keys, hidden_size, heads=40, kv_heads=8, head_dim=128, bias=quiet_flag(keys, "attention_bias", default=False)

@@ -5,8 +5,8 @@ Sparse attention that a config may name (`sparse_config`) is an option of its en
 Sources: arXiv:2404.06395; the published remote code of openbmb.
 """
 
-from mansard.architectures._experts import head_attention, layer_count, quiet_flag
-from mansard.architectures._reading import decoder, rms_pair
+from mansard.architectures._heads import head_attention
+from mansard.architectures._reading import decoder, layer_count, quiet_flag, rms_pair
 from mansard.inputs.keys import Keys
 from mansard.inputs.model import FeedForward, Layer, ModelConfig
 

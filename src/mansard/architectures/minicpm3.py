@@ -6,14 +6,8 @@ heads. The scales of embedding, residuals and logits have no parameters. The hea
 Sources: arXiv:2404.06395; the class MiniCPM3ForCausalLM of Hugging Face transformers.
 """
 
-from mansard.architectures._experts import (
-    gated,
-    latent_attention,
-    layer_count,
-    quiet_flag,
-    stack,
-)
-from mansard.architectures._reading import decoder, rms_pair
+from mansard.architectures._experts import gated, latent_attention, stack
+from mansard.architectures._reading import decoder, layer_count, quiet_flag, rms_pair
 from mansard.inputs.keys import Keys
 from mansard.inputs.model import ModelConfig
 

@@ -6,8 +6,9 @@ since the first. Ministral may list windowed and whole layers in `layer_types`.
 Sources: arXiv:2310.06825; the classes MistralForCausalLM and MinistralForCausalLM of Hugging Face transformers.
 """
 
-from mansard.architectures._experts import head_attention, layer_count, nullable_size, windowed_layers
-from mansard.architectures._reading import decoder, rms_pair
+from mansard.architectures._heads import head_attention
+from mansard.architectures._reading import decoder, layer_count, nullable_size, rms_pair
+from mansard.architectures._windows import windowed_layers
 from mansard.inputs.keys import Keys
 from mansard.inputs.model import FeedForward, Layer, ModelConfig
 

@@ -6,8 +6,9 @@ num_experts_per_tok experts of intermediate_size, gated (SwiGLU); no shared expe
 Sources: arXiv:2401.04088; the class MixtralForCausalLM of Hugging Face transformers.
 """
 
-from mansard.architectures._experts import gated, head_attention, layer_count, nullable_size, routed, stack
-from mansard.architectures._reading import decoder, rms_pair
+from mansard.architectures._experts import gated, routed, stack
+from mansard.architectures._heads import head_attention
+from mansard.architectures._reading import decoder, layer_count, nullable_size, rms_pair
 from mansard.inputs.keys import Keys
 from mansard.inputs.model import ModelConfig
 

@@ -9,9 +9,8 @@ Sources: the model cards of mosaicml; the class MptForCausalLM of Hugging Face t
 
 from dataclasses import replace
 
-from mansard.architectures._experts import layer_count
 from mansard.architectures._plain import plain_attention
-from mansard.architectures._reading import decoder
+from mansard.architectures._reading import decoder, layer_count
 from mansard.inputs.keys import MOST_POSITIONS, Keys
 from mansard.inputs.model import FeedForward, Layer, ModelConfig, Norm
 

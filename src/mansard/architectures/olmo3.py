@@ -5,8 +5,8 @@ All layers but every fourth see `sliding_window` keys, 4096 by default, unless `
 Sources: the model cards of allenai; the class Olmo3ForCausalLM of Hugging Face transformers.
 """
 
-from mansard.architectures._experts import head_attention, layer_count, quiet_flag, whole_norms
-from mansard.architectures._reading import decoder, rms_pair
+from mansard.architectures._heads import head_attention, whole_norms
+from mansard.architectures._reading import decoder, layer_count, quiet_flag, rms_pair
 from mansard.architectures._windows import patterned_windows
 from mansard.inputs.keys import Keys
 from mansard.inputs.model import FeedForward, Layer, ModelConfig

@@ -6,16 +6,9 @@ intermediate_size.
 Sources: arXiv:2409.02060; the class OlmoeForCausalLM of Hugging Face transformers.
 """
 
-from mansard.architectures._experts import (
-    gated,
-    head_attention,
-    layer_count,
-    quiet_flag,
-    routed,
-    stack,
-    whole_norms,
-)
-from mansard.architectures._reading import decoder, rms_pair
+from mansard.architectures._experts import gated, routed, stack
+from mansard.architectures._heads import head_attention, whole_norms
+from mansard.architectures._reading import decoder, layer_count, quiet_flag, rms_pair
 from mansard.inputs.keys import Keys
 from mansard.inputs.model import ModelConfig
 

@@ -8,9 +8,8 @@ Sources: arXiv:2205.01068; the class OPTForCausalLM of Hugging Face transformers
 
 from dataclasses import replace
 
-from mansard.architectures._experts import layer_count, quiet_flag
 from mansard.architectures._plain import plain_attention, with_positions
-from mansard.architectures._reading import decoder
+from mansard.architectures._reading import decoder, layer_count, quiet_flag
 from mansard.inputs.keys import Keys
 from mansard.inputs.model import FeedForward, Layer, Matrix, ModelConfig, Norm
 

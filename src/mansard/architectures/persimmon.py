@@ -5,9 +5,9 @@ The norms of queries and keys have one weight and one bias [head_dim] for all he
 Sources: the model card of adept/persimmon-8b-base; the class PersimmonForCausalLM of Hugging Face transformers.
 """
 
-from mansard.architectures._experts import layer_count, quiet_flag, rotary_share
+from mansard.architectures._heads import rotary_share
 from mansard.architectures._plain import layer_norm, layer_pair, plain_attention
-from mansard.architectures._reading import decoder
+from mansard.architectures._reading import decoder, layer_count, quiet_flag
 from mansard.inputs.keys import Keys
 from mansard.inputs.model import FeedForward, Layer, ModelConfig, Norm
 

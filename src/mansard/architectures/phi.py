@@ -5,9 +5,9 @@ Attention and the feed-forward part run in parallel; a part of each head is rota
 Sources: arXiv:2309.05463; the class PhiForCausalLM of Hugging Face transformers.
 """
 
-from mansard.architectures._experts import head_attention, layer_count, quiet_flag, rotary_share
+from mansard.architectures._heads import head_attention, rotary_share
 from mansard.architectures._plain import layer_norm
-from mansard.architectures._reading import decoder
+from mansard.architectures._reading import decoder, layer_count, quiet_flag
 from mansard.inputs.keys import Keys
 from mansard.inputs.model import FeedForward, Layer, ModelConfig, Norm
 

@@ -5,8 +5,8 @@ Fused qkv and gate_up count as their parts. Phi-4-mini rotates a part of each he
 Sources: arXiv:2404.14219, arXiv:2412.08905; the class Phi3ForCausalLM of Hugging Face transformers.
 """
 
-from mansard.architectures._experts import head_attention, layer_count, rotary_share
-from mansard.architectures._reading import decoder, rms_pair
+from mansard.architectures._heads import head_attention, rotary_share
+from mansard.architectures._reading import decoder, layer_count, rms_pair
 from mansard.inputs.keys import Keys
 from mansard.inputs.model import FeedForward, Layer, ModelConfig
 

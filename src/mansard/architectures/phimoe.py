@@ -6,16 +6,9 @@ Biases on the four projections with `attention_bias`, on the head with `lm_head_
 Sources: arXiv:2404.14219; the class PhimoeForCausalLM of Hugging Face transformers.
 """
 
-from mansard.architectures._experts import (
-    gated,
-    head_attention,
-    layer_count,
-    nullable_size,
-    quiet_flag,
-    routed,
-    stack,
-)
-from mansard.architectures._reading import decoder
+from mansard.architectures._experts import gated, routed, stack
+from mansard.architectures._heads import head_attention
+from mansard.architectures._reading import decoder, layer_count, nullable_size, quiet_flag
 from mansard.inputs.keys import Keys
 from mansard.inputs.model import ModelConfig, Norm
 

@@ -6,8 +6,7 @@ other matrices without.
 Sources: arXiv:2309.16609; the published remote code of Qwen/Qwen-7B.
 """
 
-from mansard.architectures._experts import layer_count, quiet_flag
-from mansard.architectures._reading import decoder, rms_pair
+from mansard.architectures._reading import decoder, layer_count, quiet_flag, rms_pair
 from mansard.inputs.keys import Keys
 from mansard.inputs.model import Attention, FeedForward, Layer, ModelConfig
 

@@ -5,8 +5,9 @@ A window only with `use_sliding_window`, and then on the layers from `max_window
 Sources: arXiv:2309.16609, arXiv:2407.10671, arXiv:2412.15115; the class Qwen2ForCausalLM of Hugging Face transformers.
 """
 
-from mansard.architectures._experts import head_attention, layer_count, note_prediction_layers
-from mansard.architectures._reading import decoder, rms_pair
+from mansard.architectures._experts import note_prediction_layers
+from mansard.architectures._heads import head_attention
+from mansard.architectures._reading import decoder, layer_count, rms_pair
 from mansard.architectures._windows import late_windows
 from mansard.inputs.keys import Keys
 from mansard.inputs.model import FeedForward, Layer, ModelConfig

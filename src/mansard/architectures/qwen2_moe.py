@@ -7,18 +7,10 @@ multiple of `decoder_sparse_step`; else dense with intermediate_size. With `use_
 Sources: arXiv:2407.10671; the class Qwen2MoeForCausalLM of Hugging Face transformers.
 """
 
-from mansard.architectures._experts import (
-    gated,
-    head_attention,
-    layer_count,
-    nullable_size,
-    quiet_flag,
-    routed,
-    stack,
-    stepped,
-    windowed_layers,
-)
-from mansard.architectures._reading import decoder, rms_pair
+from mansard.architectures._experts import gated, routed, stack, stepped
+from mansard.architectures._heads import head_attention
+from mansard.architectures._reading import decoder, layer_count, nullable_size, quiet_flag, rms_pair
+from mansard.architectures._windows import windowed_layers
 from mansard.inputs.keys import Keys
 from mansard.inputs.model import ModelConfig
 

@@ -5,8 +5,8 @@ Biases only with `attention_bias`. A window only with `use_sliding_window`, as i
 Sources: arXiv:2505.09388; the class Qwen3ForCausalLM of Hugging Face transformers.
 """
 
-from mansard.architectures._experts import head_attention, head_norms, layer_count, quiet_flag
-from mansard.architectures._reading import decoder, rms_pair
+from mansard.architectures._heads import head_attention, head_norms
+from mansard.architectures._reading import decoder, layer_count, quiet_flag, rms_pair
 from mansard.architectures._windows import late_windows
 from mansard.inputs.keys import Keys
 from mansard.inputs.model import FeedForward, Layer, ModelConfig

@@ -7,18 +7,9 @@ moe_intermediate_size. A window only with `use_sliding_window`, and then on ever
 Sources: arXiv:2505.09388; the class Qwen3MoeForCausalLM of Hugging Face transformers.
 """
 
-from mansard.architectures._experts import (
-    gated,
-    head_attention,
-    head_norms,
-    layer_count,
-    nullable_size,
-    quiet_flag,
-    routed,
-    stack,
-    stepped,
-)
-from mansard.architectures._reading import decoder, rms_pair
+from mansard.architectures._experts import gated, routed, stack, stepped
+from mansard.architectures._heads import head_attention, head_norms
+from mansard.architectures._reading import decoder, layer_count, nullable_size, quiet_flag, rms_pair
 from mansard.inputs.keys import Keys
 from mansard.inputs.model import ModelConfig
 

@@ -6,8 +6,9 @@ are not rotated, or as `layer_types` lists.
 Sources: the model card of HuggingFaceTB/SmolLM3-3B; the class SmolLM3ForCausalLM of Hugging Face transformers.
 """
 
-from mansard.architectures._experts import head_attention, layer_count, quiet_flag, windowed_layers
-from mansard.architectures._reading import decoder, rms_pair
+from mansard.architectures._heads import head_attention
+from mansard.architectures._reading import decoder, layer_count, quiet_flag, rms_pair
+from mansard.architectures._windows import windowed_layers
 from mansard.inputs.keys import Keys
 from mansard.inputs.model import FeedForward, Layer, ModelConfig
 

@@ -6,17 +6,9 @@ No norms of queries and keys; `attention_bias` is on queries, keys and values on
 Sources: the class SolarOpenForCausalLM of Hugging Face transformers.
 """
 
-from mansard.architectures._experts import (
-    gated,
-    head_attention,
-    layer_count,
-    quiet_flag,
-    rotary_share,
-    routed,
-    shared_width,
-    stack,
-)
-from mansard.architectures._reading import decoder, rms_pair
+from mansard.architectures._experts import gated, routed, shared_width, stack
+from mansard.architectures._heads import head_attention, rotary_share
+from mansard.architectures._reading import decoder, layer_count, quiet_flag, rms_pair
 from mansard.inputs.keys import Keys
 from mansard.inputs.model import ModelConfig
 

@@ -6,9 +6,9 @@ The head size is the hidden size over the heads: the class has no key for it, an
 Sources: arXiv:2402.17834; the class StableLmForCausalLM of Hugging Face transformers.
 """
 
-from mansard.architectures._experts import layer_count, nullable_size, quiet_flag, rotary_share
+from mansard.architectures._heads import rotary_share
 from mansard.architectures._plain import layer_norm, plain_attention
-from mansard.architectures._reading import decoder
+from mansard.architectures._reading import decoder, layer_count, nullable_size, quiet_flag
 from mansard.inputs.keys import Keys
 from mansard.inputs.model import Attention, FeedForward, Layer, ModelConfig, Norm
 

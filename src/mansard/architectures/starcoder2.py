@@ -3,9 +3,9 @@
 Sources: arXiv:2402.19173; the class Starcoder2ForCausalLM of Hugging Face transformers.
 """
 
-from mansard.architectures._experts import head_attention, layer_count, quiet_flag
+from mansard.architectures._heads import head_attention
 from mansard.architectures._plain import layer_norm, layer_pair
-from mansard.architectures._reading import decoder
+from mansard.architectures._reading import decoder, layer_count, quiet_flag
 from mansard.inputs.keys import Keys
 from mansard.inputs.model import FeedForward, Layer, ModelConfig
 

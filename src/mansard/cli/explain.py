@@ -37,6 +37,6 @@ def command(
         rows=lambda: [line._asdict() for one in steps for line in one.lines],
         report=lambda: explanation_report(found, steps, quiet=quiet),
         notes=lambda: found.notes,
-        status=1 if found.memory.fits is False else 0,
+        status=1 if found.fits is False else 0,
     )
     return deliver(answer, shape=shape, as_json=as_json, file=file, quiet=quiet)

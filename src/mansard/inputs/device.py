@@ -122,13 +122,5 @@ class Device:
         return self.bandwidth
 
     @property
-    def memory_bandwidth_bytes_per_s(self) -> float:
-        return self.memory_bandwidth.value
-
-    @property
     def memory_bytes(self) -> int | None:
         return None if self.memory is None else int(self.memory.value)
-
-    @property
-    def last_level_cache_bytes(self) -> int | None:
-        return None if self.last_level_cache is None else int(self.last_level_cache.value)

@@ -137,8 +137,12 @@ class Keys:
 
     def require(self, condition: bool, key: str, problem: str, value: object = None, hint: str = "") -> None:
         """Adds a fault unless the condition holds; silent if the value was already found faulty."""
-        if not condition and not any(fault.key == self.prefix + key for fault in self.faults):
+        if not condition and self.is_sound(key):
             self.fault(key, problem, value, hint)
+
+    def is_sound(self, key: str) -> bool:
+        """Whether nothing is wrong with a key so far: what follows from a faulty one is no fault of its own."""
+        return not any(fault.key == self.prefix + key for fault in self.faults)
 
     def finish(self) -> None:
         """Raises one InputError with every fault that was found; does nothing if there is none."""

@@ -3,7 +3,7 @@
 from typing import NamedTuple, TypeAlias
 
 from mansard.algebra import Numeric
-from mansard.operators.step import Basis, Step
+from mansard.operators.step import Basis
 
 
 class Term(NamedTuple):
@@ -31,14 +31,6 @@ class Cost(NamedTuple):
     def bytes(self) -> Numeric:
         """Bytes to and from device memory."""
         return self.weight_bytes + self.cache_read_bytes + self.cache_write_bytes + self.activation_bytes
-
-    def plus(self, other: "Cost") -> "Cost":
-        """The cost of both."""
-        return Cost(*(mine + its for mine, its in zip(self, other, strict=True)))
-
-    def times(self, count: int) -> "Cost":
-        """The cost of `count` alike."""
-        return Cost(*(part * count for part in self))
 
 
 class Op(NamedTuple):
@@ -72,12 +64,6 @@ class Op(NamedTuple):
             self.cache_write_bytes,
             self.activation_bytes,
         )
-
-    def cost(self, step: Step) -> Cost:
-        """The cost of all `count` of it in a step."""
-        return Cost(
-            *(sum((term.coefficient * step.value(term.basis) for term in form), 0) for form in self.forms)
-        ).times(self.count)
 
     def times(self, count: int) -> "Op":
         """The same operator, `count` times as often."""

@@ -5,6 +5,7 @@ convention; matrix work doesn't depend on them.
 """
 
 from mansard.inputs.model import Attention, Embedding, FeedForward, LatentAttention, MixtureOfExperts, Norm
+from mansard.operators.attention import SOFTCAP_FLOPS, SOFTMAX_FLOPS
 from mansard.operators.cost import Op, Setting, form
 from mansard.operators.step import ONE, SAMPLED, TOKENS, Basis
 
@@ -21,8 +22,7 @@ ACTIVATION_FLOPS = {
     "xielu": 8,
 }
 GELU_FLOPS = 8  # x/2·(1 + tanh(√(2/π)·(x + 0.044715·x³))): the exact form and its variants count the same
-SAMPLING_FLOPS = 3  # a softmax over the vocabulary
-SOFTCAP_FLOPS = 3
+SAMPLING_FLOPS = SOFTMAX_FLOPS  # a softmax over the vocabulary
 
 
 def norm(name: str, part: Norm, setting: Setting, *, group: str, residual: bool = False) -> Op:
@@ -110,7 +110,7 @@ def routing(part: MixtureOfExperts, hidden_size: int, setting: Setting) -> Op:
             ("k", chosen, "experts per token"),
             ("h", hidden_size, "hidden size"),
         ),
-        vector_flops=form(3 * part.num_experts + 2 * chosen * hidden_size, TOKENS, "(3·E + 2·k·h)"),
+        vector_flops=form(SOFTMAX_FLOPS * part.num_experts + 2 * chosen * hidden_size, TOKENS, "(3·E + 2·k·h)"),
         activation_bytes=form(setting.activation_bytes(moved), TOKENS, "(E + (k + 1)·h)·a"),
     )
 

@@ -6,13 +6,11 @@ from typing import Any
 from mansard.inputs.device import Device, Fact
 from mansard.inputs.model import Attention, FeedForward, LatentAttention, Layer, MixtureOfExperts, ModelConfig
 from mansard.inputs.notes import Source
-from mansard.units import format_count
 from mansard.views.report import Block, Column, Report, Table, Text, facts
 from mansard.views.sources import source_line
 from mansard.views.tables import notes_block
-from mansard.views.wording import NONE, bytes_both, counted, figure, number, scaled
+from mansard.views.wording import NONE, bytes_both, counted, figure, number, scaled, short_count
 
-RANKINGS = ("name", "ridge", "bandwidth", "peak")
 # By which dtype devices are compared: the first of these that a device has.
 _COMPARED = ("bf16", "fp16", "fp32")
 
@@ -194,7 +192,7 @@ def model_report(model: ModelConfig, document: dict[str, Any], *, quiet: bool = 
     if not quiet:
         blocks += notes_block(model.notes)
     layers = counted(len(model.layers), "layer") if model.layers else "a parameter count alone"
-    return Report(headline=f"{model.name}: {format_count(model.parameters)} parameters, {layers}", blocks=tuple(blocks))
+    return Report(headline=f"{model.name}: {short_count(model.parameters)} parameters, {layers}", blocks=tuple(blocks))
 
 
 _LAYERS = (Column("layers"), Column("mixer"), Column("feed-forward"), Column("parameters each", right=True))

@@ -11,12 +11,11 @@ def headline(found: Analysis) -> str:
     compute-bound, 129.8 ms to the first token."
     """
     subject = f"{found.model.name} on {found.device.title} ({_dtypes(found)})"
-    memory = found.memory
     parts = [_decode(found.decode, found.workload.batch)] if found.decode else []
     parts.append(_prefill(found.prefill, found.workload.batch))
     times = "; ".join(parts) + "."
-    if memory.fits is False:
-        return f"{subject} {misfit(memory)}. If it did: {times}"
+    if found.fits is False:
+        return f"{subject} {misfit(found.memory)}. If it did: {times}"
     return f"{subject}: {times}"
 
 

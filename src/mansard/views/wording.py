@@ -16,8 +16,6 @@ def figure(value: float) -> str:
         return f"{whole:,}"
     if size >= 999.95:
         return f"{value:,.0f}"
-    if size >= 99.95:
-        return f"{value:.1f}"
     if size >= 9.995:
         return f"{value:.1f}"
     return f"{value:.2f}" if size >= 0.9995 else f"{value:.3g}"
@@ -35,6 +33,18 @@ def scaled(value: float | None, unit: str) -> str:
         if abs(value) >= 0.9995 * factor:
             return f"{figure(value / factor)} {prefix}{unit}"
     return f"{figure(value) if value != int(value) else int(value)} {unit}"
+
+
+def short_count(value: float) -> str:
+    """A count in thousands, millions, billions.
+
+    >>> short_count(8_030_261_248), short_count(999_999_900)
+    ('8.03 B', '1.00 B')
+    """
+    for factor, suffix in ((1e12, "T"), (1e9, "B"), (1e6, "M"), (1e3, "k")):
+        if abs(value) >= 0.9995 * factor:  # rounding carries a count up to the next suffix
+            return f"{figure(value / factor)} {suffix}"
+    return figure(value)
 
 
 def duration(seconds: float | None) -> str:
