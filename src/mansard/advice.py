@@ -193,7 +193,7 @@ def _workloads(where: Scenario) -> Iterator[Change]:
 
 
 def _scaled(fact: Fact, factor: float) -> Fact:
-    return replace(fact, value=fact.value * factor)
+    return fact._replace(value=fact.value * factor)
 
 
 def _next_devices(where: Scenario) -> Iterator[Change]:

@@ -3,6 +3,7 @@
 from collections import OrderedDict
 from dataclasses import dataclass
 from functools import reduce
+from typing import NamedTuple
 
 from mansard import memory
 from mansard.algebra import Numeric
@@ -139,8 +140,7 @@ def _main_dtype(rows: tuple[OperatorResult, ...]) -> str:
     return max(by_dtype, key=lambda dtype: by_dtype[dtype])
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Grid:
+class Grid(NamedTuple):
     """Many steps at once, as arrays of one shape: work, bytes, clocks and the best time of each. SI base units."""
 
     phase: str

@@ -1,12 +1,10 @@
 """The errors that a user can meet: what is wrong, where, and what to do now; each with its exit status."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Fault:
+class Fault(NamedTuple):
     """One thing that is wrong with an input.
 
     `where` is a file or an option, `key` the path to the value inside it, `value` what was found there (shown

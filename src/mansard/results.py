@@ -12,8 +12,7 @@ from mansard.inputs.scenario import Deployment, Workload
 from mansard.rooflines import OperatorResult
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Bytes:
+class Bytes(NamedTuple):
     """Bytes to and from device memory in one step, by what they carry."""
 
     total: float
@@ -24,8 +23,7 @@ class Bytes:
     network: float = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Clocks:
+class Clocks(NamedTuple):
     """Seconds that each resource needs for one step by itself. None: the device's rate for it is not known."""
 
     memory_s: float
@@ -37,8 +35,7 @@ class Clocks:
     overhead_s: float = 0.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Expected:
+class Expected(NamedTuple):
     """What a good engine reaches, with its interval."""
 
     low: float
@@ -46,8 +43,7 @@ class Expected:
     high: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Phase:
+class Phase(NamedTuple):
     """One step of a phase: `tokens` new tokens in all, attending to at most `context_tokens` each."""
 
     name: str
@@ -76,8 +72,7 @@ class Times(NamedTuple):
     expected: Expected | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Request:
+class Request(NamedTuple):
     """A whole request, from prefill to the last token. ITL is the mean gap; the first and last gaps are beside it."""
 
     ttft_s: Times
@@ -92,8 +87,7 @@ class Request:
     requests_per_s_per_device: Times
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Memory:
+class Memory(NamedTuple):
     """What fills one device, in bytes, at the fullest moment of the request; and what would still fit.
 
     None in `device_bytes` and in what follows from it: the device's memory is not known.
@@ -115,8 +109,7 @@ class Memory:
     tokens_per_sequence: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Saturation:
+class Saturation(NamedTuple):
     """The smallest batch at which compute catches up with memory; None is "never", with the reason and the plateau."""
 
     batch: int | None
@@ -127,8 +120,7 @@ class Saturation:
     batch_weights_alone: int | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Advice:
+class Advice(NamedTuple):
     """One change: how much faster the phase's bound gets (1.0: nothing), what binds after it, and why."""
 
     change: str
@@ -236,8 +228,7 @@ class Analysis:
         return json.dumps(self.to_dict(), indent=indent, allow_nan=False, ensure_ascii=False)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OperatorStep:
+class OperatorStep(NamedTuple):
     """One step of a single operator: what it loads, works and stores."""
 
     name: str
@@ -246,8 +237,7 @@ class OperatorStep:
     stores_bytes: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OperatorAnalysis:
+class OperatorAnalysis(NamedTuple):
     """One operator alone on a device. `beside` is the same operator asked another way, for comparison."""
 
     name: str

@@ -1,7 +1,6 @@
 """One operator alone: its loads, work and stores step by step, its intensity, and which clock binds it."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 from mansard.errors import Fault, InputError, UsageError, did_you_mean
@@ -265,7 +264,7 @@ def operator(name: str, *, on: str | Device, **inputs: Any) -> OperatorAnalysis:
     alone = _judged(name, checked, found, device)
     if name == "attention" and checked.used["kind"] != "decode":
         query = {key: value for key, value in inputs.items() if key not in ("kind", "causal")}
-        alone = replace(alone, beside=(operator(name, on=device, **query, kind="decode"),))
+        alone = alone._replace(beside=(operator(name, on=device, **query, kind="decode"),))
     return alone
 
 

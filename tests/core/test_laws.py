@@ -18,8 +18,8 @@ lengths = st.integers(2, 200_000)
 
 
 def scaled(device: Device, *, bandwidth: float = 1, peak: float = 1) -> Device:
-    memory = replace(device.memory_bandwidth, value=device.memory_bandwidth.value * bandwidth)
-    peaks = tuple((dtype, replace(fact, value=fact.value * peak)) for dtype, fact in device.peaks)
+    memory = device.memory_bandwidth._replace(value=device.memory_bandwidth.value * bandwidth)
+    peaks = tuple((dtype, fact._replace(value=fact.value * peak)) for dtype, fact in device.peaks)
     return replace(device, bandwidth=memory, peaks=peaks)
 
 

@@ -3,8 +3,7 @@
 import os
 import sys
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import click
 
@@ -15,8 +14,7 @@ from mansard.views.report import Report
 PLAIN_WIDTH = 100
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
+class Answer(NamedTuple):
     """An answer in each of its forms, worked out only in the one that is asked for. `status`: 1 if it is no."""
 
     document: Callable[[], Any]

@@ -24,8 +24,7 @@ FALLBACKS: dict[str, tuple[str, ...]] = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Fact:
+class Fact(NamedTuple):
     """A number in SI base units (byte, byte/s, FLOP/s, W, Hz) with the source that states it."""
 
     value: float

@@ -1,11 +1,9 @@
 """Notes: every default taken, fallback, extrapolation and low-confidence number that a result must show."""
 
-from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Note:
+class Note(NamedTuple):
     """One remark on a result: how serious, a stable code for programs, and a sentence for people."""
 
     level: Literal["info", "warning"]
@@ -13,8 +11,7 @@ class Note:
     text: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Source:
+class Source(NamedTuple):
     """Where a number comes from."""
 
     id: str

@@ -1,6 +1,5 @@
 """What a person is shown, apart from how it is drawn: a first line, then blocks of text and of tables."""
 
-from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
 
@@ -11,8 +10,7 @@ class Column(NamedTuple):
     right: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Table:
+class Table(NamedTuple):
     """Rows of cells that are text already. Columns without titles make a table without a heading."""
 
     title: str
@@ -24,8 +22,7 @@ class Table:
         return any(column.title for column in self.columns)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Text:
+class Text(NamedTuple):
     """Lines under a title; `literal` lines are never wrapped, since their columns line up."""
 
     title: str
@@ -36,8 +33,7 @@ class Text:
 Block: TypeAlias = Table | Text
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Report:
+class Report(NamedTuple):
     """A first line that says what a person wants to know, then the blocks behind it, in the order of interest."""
 
     headline: str

@@ -1,7 +1,6 @@
 """An analysis as a report: first line, memory, phases, operators, request, saturation, advice, notes."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from typing import Any
 
 from mansard.inputs.model import ModelConfig
@@ -204,7 +203,7 @@ def notes_block(notes: Sequence[Note]) -> list[Block]:
 
 def with_notes(report: Report, notes: Sequence[Note]) -> Report:
     """The report with its notes at the end."""
-    return replace(report, blocks=(*report.blocks, *notes_block(notes)))
+    return report._replace(blocks=(*report.blocks, *notes_block(notes)))
 
 
 def operator_rows(found: Analysis) -> list[dict[str, Any]]:
