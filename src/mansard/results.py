@@ -228,49 +228,6 @@ class Analysis:
         return json.dumps(self.to_dict(), indent=indent, allow_nan=False, ensure_ascii=False)
 
 
-class OperatorStep(NamedTuple):
-    """One step of a single operator: what it loads, works and stores."""
-
-    name: str
-    loads_bytes: float
-    flops: float
-    stores_bytes: float
-
-
-class OperatorAnalysis(NamedTuple):
-    """One operator alone on a device. `beside` is the same operator asked another way, for comparison."""
-
-    name: str
-    inputs: tuple[tuple[str, Any], ...]
-    steps: tuple[OperatorStep, ...]
-    flops: float
-    bytes: float
-    intensity: float | None
-    ridge_point: float
-    bound: str
-    memory_s: float
-    compute_s: float
-    best_s: float
-    dtype: str
-    device: str
-    expected_s: Expected | None = None
-    beside: "tuple[OperatorAnalysis, ...]" = ()
-    notes: tuple[Note, ...] = ()
-
-    def to_dict(self) -> dict[str, Any]:
-        """The document of schema `mansard.operator/1`."""
-        return {
-            "schema": "mansard.operator/1",
-            "version": package_version(),
-            **plain(self),
-            "inputs": dict(self.inputs),
-        }
-
-    def to_json(self, indent: int | None = 2) -> str:
-        """The same as JSON text."""
-        return json.dumps(self.to_dict(), indent=indent, allow_nan=False, ensure_ascii=False)
-
-
 def plain(value: Any) -> Any:
     """A result as dicts, lists, numbers and strings."""
     if isinstance(value, OperatorResult):

@@ -1,7 +1,7 @@
 """One operator alone, as a report."""
 
 from mansard.inputs.device import Device
-from mansard.results import OperatorAnalysis
+from mansard.single import OperatorAnalysis
 from mansard.views.report import Block, Column, Report, Table, Text, facts
 from mansard.views.sources import source_block
 from mansard.views.tables import UNCALIBRATED, notes_block

@@ -7,8 +7,9 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from mansard.inputs.notes import Note, Source
 from mansard.inputs.scenario import Deployment
-from mansard.results import Advice, Memory, OperatorAnalysis, Phase, Request, Saturation
+from mansard.results import Advice, Memory, Phase, Request, Saturation
 from mansard.rooflines import OperatorResult
+from mansard.single import OperatorAnalysis
 
 # What a document says beside the fields of its class: computed on the way out.
 _BESIDE: dict[type, dict[str, Any]] = {
