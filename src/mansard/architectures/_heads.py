@@ -50,13 +50,12 @@ def head_attention(
 
 
 def rotary_share(keys: Keys, *, default: float) -> float:
-    """The part of each head that is rotated, from `partial_rotary_factor` here or among the rotary parameters."""
-    nested = keys.document.get("rope_parameters")
-    inner = keys.nested("rope_parameters") if isinstance(nested, dict) else keys
-    for place in (keys, inner):
-        if place.has("partial_rotary_factor"):
-            return place.number("partial_rotary_factor", minimum=0.0, maximum=1.0)
-    return default
+    """The part of each head that is rotated: `partial_rotary_factor` of the rotary parameters, else of the config."""
+    for name in ("rope_scaling", "rope_parameters"):
+        inner = keys.nested(name) if isinstance(keys.document.get(name), dict) else None
+        if inner is not None and inner.has("partial_rotary_factor"):
+            return inner.number("partial_rotary_factor", minimum=0.0, maximum=1.0)
+    return keys.number("partial_rotary_factor", default=default, minimum=0.0, maximum=1.0)
 
 
 def head_norms(size: int, heads: int, kv_heads: int) -> tuple[Norm, Norm]:

@@ -113,14 +113,14 @@ class Keys:
         return self._read(names, given, fallback, lambda v: _list(v, length, lambda e: _string(e, choices)))
 
     def dtype(self, default: str = "bf16") -> str:
-        """The dtype of `torch_dtype` or `dtype`; "auto" and absence take the default, noted."""
-        value = self.raw("torch_dtype", "dtype")
+        """The dtype of `dtype`, or of its older name; "auto" and absence take the default, noted."""
+        value = self.raw("dtype", "torch_dtype")
         if value is None or value == "auto":
             self.note("default-dtype", f"the config names no dtype: {default} is assumed")
             return default
         found = dtype_name(value) if isinstance(value, str) else None
         if found is None:
-            name = "torch_dtype" if self.has("torch_dtype") else "dtype"
+            name = "dtype" if self.has("dtype") else "torch_dtype"
             self.fault(name, "is no dtype that is known", value, "for example bfloat16, float16, float32")
             return default
         return found
