@@ -33,9 +33,9 @@ def cache_bytes(model: ModelConfig, deployment: Deployment, context: int) -> int
     )
 
 
-def cache_bytes_per_token(model: ModelConfig, deployment: Deployment) -> int:
-    """Cache bytes that one more token adds while no window is full, summed over the layers."""
-    return cache_bytes(model, deployment, 1)
+def cache_bytes_per_token(model: ModelConfig, deployment: Deployment) -> int | None:
+    """Cache bytes that one more token adds while no window is full, summed over the layers; None: no layer is known."""
+    return cache_bytes(model, deployment, 1) if model.layers else None
 
 
 def widest_elements(model: ModelConfig) -> int:

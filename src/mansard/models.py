@@ -2,7 +2,7 @@
 
 import os
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import lru_cache
 from types import ModuleType
@@ -13,6 +13,7 @@ from mansard.errors import Fault, InputError, UnavailableError, UsageError, did_
 from mansard.inputs.folders import catalogue_files, exact_file, flat, heads, stem
 from mansard.inputs.keys import Keys
 from mansard.inputs.model import ModelConfig
+from mansard.inputs.notes import Note
 from mansard.inputs.quantization import read_quantization
 from mansard.precision import WeightFormat
 from mansard.units import parse_quantity
@@ -115,14 +116,14 @@ def model_names() -> tuple[str, ...]:
 
 
 def _counted(text: str) -> ModelConfig:
-    values: dict[str, float] = {"bytes": 2}
+    values: dict[str, float] = {}
     for pair in text.split(","):
         key, _, value = pair.strip().partition("=")
         if key not in ("params", "bytes"):
             raise UsageError(f"{key[:40]!r} is no part of a parameter count", hint="for example params=8e9,bytes=2")
         # "8B" is how people write billions of parameters; elsewhere B is a byte.
         values[key] = parse_quantity(value.replace("B", "G") if key == "params" else value, "")
-    parameters, width = values["params"], values["bytes"]
+    parameters, width = values["params"], values.get("bytes", 2)
     if parameters != int(parameters) or not 1 <= parameters <= 1e18 or not 0 < width <= 16:
         raise UsageError(f"{text[:60]!r}: params must be a whole number up to 1e18, bytes between 0 and 16")
     bits = 8 * width
@@ -133,7 +134,15 @@ def _counted(text: str) -> ModelConfig:
     return ModelConfig(
         name=text, source="a parameter count", model_type="", architecture="", hidden_size=0, layers=(), embedding=None,
         head=None, final_norm=None, dtype=dtype, opaque_parameters=int(parameters), opaque_format=stored,
+        notes=tuple(_counted_notes("bytes" in values)),
     )  # fmt: skip
+
+
+def _counted_notes(is_width_given: bool) -> Iterator[Note]:
+    if not is_width_given:
+        yield Note(level="info", code="default-dtype", text="bytes was not given: 2 bytes a parameter, bf16, are taken")
+    text = "a parameter count tells no layers: attention, the cache and activations are left out, also of the memory"
+    yield Note(level="warning", code="parameter-count", text=text)
 
 
 def _catalogued(text: str) -> str | None:

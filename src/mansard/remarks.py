@@ -22,6 +22,7 @@ def remarks(
         *binding.device.notes,
         *_dtypes(binding),
         *_choices(binding, phases),
+        *_pieces(binding, workload),
         *_warm(phases),
         Note(
             level="info",
@@ -71,6 +72,13 @@ def _choices(binding: Binding, phases: tuple[Phase, ...]) -> Iterator[Note]:
                 yield Note(
                     level="info", code="latent-attention", text=f"{phase.name}: latent attention is {how} ({why})"
                 )
+
+
+def _pieces(binding: Binding, workload: Workload) -> Iterator[Note]:
+    most = binding.engine.max_num_batched_tokens
+    if binding.model.layers and workload.batch * (workload.prompt - workload.cached) > most:
+        text = f"memory holds the activations of {most:,} tokens at once: longer prompts are prefilled in pieces"
+        yield Note(level="info", code="prefill-pieces", text=text)
 
 
 def _warm(phases: tuple[Phase, ...]) -> Iterator[Note]:

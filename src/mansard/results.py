@@ -90,13 +90,14 @@ class Request(NamedTuple):
 class Memory(NamedTuple):
     """What fills one device, in bytes, at the fullest moment of the request; and what would still fit.
 
-    None in `device_bytes` and in what follows from it: the device's memory is not known.
+    None in `device_bytes` and in what follows from it: the device's memory is not known. None in what a cache and
+    activations need: the model is a parameter count alone, and the total is its weights.
     """
 
     weights_bytes: int
-    cache_bytes: int
+    cache_bytes: int | None
     state_bytes: int
-    activations_bytes: int
+    activations_bytes: int | None
     reserve_bytes: int
     total_bytes: int
     device_bytes: int | None
@@ -105,7 +106,7 @@ class Memory(NamedTuple):
     max_batch: int | None
     max_context_tokens: int | None
     max_concurrent_requests: int | None
-    cache_bytes_per_sequence: int
+    cache_bytes_per_sequence: int | None
     tokens_per_sequence: int
 
 

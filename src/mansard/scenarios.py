@@ -97,26 +97,24 @@ class Scenario:
     def memory(self) -> Memory:
         """What fills the device at the end of the request, and what would still fit."""
         work, device = self.workload, self.binding.device
+        knows_cache = bool(self.binding.model.layers)
         per_sequence = self._cache_bytes(work.last_context)
-        activations = self._activation_bytes(work.batch)
-        reserve = self.binding.engine.reserve_bytes
-        total = self.binding.weight_bytes + work.batch * per_sequence + activations + reserve
         room = device.memory_bytes
         largest = None if room is None else self._largest(room, lambda b: self._needed(b, work.last_context))
         return Memory(
             weights_bytes=self.binding.weight_bytes,
-            cache_bytes=work.batch * per_sequence,
+            cache_bytes=work.batch * per_sequence if knows_cache else None,
             state_bytes=0,
-            activations_bytes=activations,
-            reserve_bytes=reserve,
-            total_bytes=total,
+            activations_bytes=self._activation_bytes(work.batch) if knows_cache else None,
+            reserve_bytes=self.binding.engine.reserve_bytes,
+            total_bytes=self._needed(work.batch, work.last_context),
             device_bytes=room,
             device_label=device.memory_label,
             fits=self.fits(),
             max_batch=largest,
             max_context_tokens=None if room is None else self._largest(room, lambda c: self._needed(work.batch, c)),
             max_concurrent_requests=largest,
-            cache_bytes_per_sequence=per_sequence,
+            cache_bytes_per_sequence=per_sequence if knows_cache else None,
             tokens_per_sequence=work.last_context,
         )
 
@@ -185,7 +183,7 @@ class Scenario:
             "parameters_active_no_embedding": model.parameters_active_no_embedding,
             "weight_bytes": self.binding.weight_bytes,
             "kv_bytes_per_token": memory_of.cache_bytes_per_token(model, deployed),
-            "state_bytes_per_sequence": 0,
+            "state_bytes_per_sequence": 0 if model.layers else None,
             "layers": len(model.layers),
             "notes": [note.text for note in model.notes],
         }

@@ -174,6 +174,8 @@ def test_half_of_each_head_is_rotated() -> None:
     for family in ("glm", "glm4", "nemotron"):
         assert rotated(read(family, BASE)) == [D // 2] * L
         assert rotated(read(family, BASE | {"partial_rotary_factor": 0.25})) == [D // 4] * L
+        both = {"partial_rotary_factor": 0.25, "rope_parameters": {"partial_rotary_factor": 1.0}}
+        assert rotated(read(family, BASE | both)) == [D] * L
 
 
 def test_alibi_where_only_the_model_length_is_stated() -> None:

@@ -36,6 +36,32 @@ def test_explain_reads_like_the_worked_example() -> None:
         assert part in text
 
 
+def test_a_parameter_count_says_what_it_does_not_know() -> None:
+    parameters, width = 8_000_000_000, 2
+    found = json.loads(said("analyze", "params=8e9", "--on", "h100-sxm", "--json"))
+    assert found["model"]["kv_bytes_per_token"] is found["model"]["state_bytes_per_sequence"] is None
+    for unknown in ("cache_bytes", "cache_bytes_per_sequence", "activations_bytes"):
+        assert found["memory"][unknown] is None
+    assert found["memory"]["total_bytes"] == parameters * width
+    codes = {note["code"] for note in found["notes"]}
+    assert {"parameter-count", "default-dtype"} <= codes
+    given = json.loads(said("analyze", "params=8e9,bytes=1", "--on", "h100-sxm", "--json"))
+    assert given["memory"]["total_bytes"] == parameters
+    assert "default-dtype" not in {note["code"] for note in given["notes"]}
+
+
+def test_prompts_beyond_a_piece_are_said_to_be_prefilled_in_pieces() -> None:
+    piece = 8192
+
+    def codes(*words: str) -> set[str]:
+        found = json.loads(said("analyze", "llama-3.1-8b", "--on", "h100-sxm", "--json", *words))
+        return {note["code"] for note in found["notes"]}
+
+    assert "prefill-pieces" not in codes("--prompt", str(piece))
+    assert "prefill-pieces" in codes("--prompt", str(piece + 1))
+    assert "prefill-pieces" not in codes("--prompt", str(piece + 1), "--cached", "1")
+
+
 def test_the_first_line_of_analyze() -> None:
     first = flat(said("analyze", "llama-3.1-8b", "--on", "h100-sxm", "--prompt", "8000", "--context", "4096"))
     # (15,009,316,864 + 536,739,840 + 131,072 B of cache, norms apart) / 3.35e12 B/s = 4.64 ms: 215 a second.

@@ -200,3 +200,8 @@ def test_files_of_bug_reports_that_are_right(reference: Path) -> None:
     assert (llama.parameters, llama.cache_elements_per_token) == (13_015_864_320, 40 * 2 * 5120)
     gpt2 = mansard.load_model(str(folder / "gpt2_no_hidden_size.json"))
     assert (gpt2.parameters, gpt2.cache_elements_per_token) == (124_439_808, 12 * 2 * 768)
+
+
+def test_dtype_wins_over_its_older_name(tmp_path: Path) -> None:
+    model = mansard.load_model(config(tmp_path, torch_dtype="float16", dtype="bfloat16"))
+    assert model.dtype == "bf16"

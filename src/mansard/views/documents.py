@@ -62,7 +62,7 @@ def model_document(model: ModelConfig) -> dict[str, Any]:
         "parameters_active_no_embedding": model.parameters_active_no_embedding,
         "weight_bytes": weight_bytes(model, own),
         "kv_bytes_per_token": cache_bytes_per_token(model, own),
-        "state_bytes_per_sequence": 0,
+        "state_bytes_per_sequence": 0 if model.layers else None,
         "layers": [{"index": place, **_layer(layer)} for place, layer in enumerate(model.layers)],
         "layer_runs": layer_runs(model),
         "notes": [note.text for note in model.notes],

@@ -70,7 +70,7 @@ def _memory(found: Analysis) -> Block:
         f"total = {' + '.join(there)}",
         f"      = {put_in}{number(memory.total_bytes)} B, {bytes_both(memory.total_bytes)}",
     ]
-    if memory.cache_bytes:
+    if memory.cache_bytes and memory.cache_bytes_per_sequence:
         each, tokens = number(memory.cache_bytes_per_sequence), number(memory.tokens_per_sequence)
         lines.append(f"cache = {number(found.workload.batch)} · {each} B for {tokens} tokens a sequence")
     if memory.device_bytes is not None:

@@ -154,8 +154,8 @@ _MODEL: dict[str, Any] = {
     "parameters_active": int,
     "parameters_active_no_embedding": int,
     "weight_bytes": int,
-    "kv_bytes_per_token": int,
-    "state_bytes_per_sequence": int,
+    "kv_bytes_per_token": int | None,
+    "state_bytes_per_sequence": int | None,
     "notes": list[str],
 }
 _DEVICE: dict[str, Any] = {

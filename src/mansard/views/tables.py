@@ -38,16 +38,17 @@ def analysis_report(found: Analysis, *, quiet: bool = False) -> Report:
 
 def memory_table(memory: Memory, model: ModelConfig) -> Table:
     """What fills the device and what still would fit; before any time."""
-    knows_cache = bool(model.layers)
     sequences = f"{number(memory.tokens_per_sequence)} tokens a sequence at the end"
-    rows = [
-        ("weights", bytes_both(memory.weights_bytes), f"{number(model.parameters)} parameters"),
-        ("cache", bytes_both(memory.cache_bytes), f"{sequences}, {bytes_both(memory.cache_bytes_per_sequence)} each"),
-        ("activations", bytes_both(memory.activations_bytes), "at the widest point, and the logits"),
-    ]
-    if not knows_cache:
+    rows = [("weights", bytes_both(memory.weights_bytes), f"{number(model.parameters)} parameters")]
+    if memory.cache_bytes is None or memory.cache_bytes_per_sequence is None or memory.activations_bytes is None:
         unknown = "not known from a parameter count alone"
-        rows[1:] = [("cache", NONE, unknown), ("activations", NONE, unknown)]
+        rows += [("cache", NONE, unknown), ("activations", NONE, unknown)]
+    else:
+        each = f"{sequences}, {bytes_both(memory.cache_bytes_per_sequence)} each"
+        rows += [
+            ("cache", bytes_both(memory.cache_bytes), each),
+            ("activations", bytes_both(memory.activations_bytes), "at the widest point, and the logits"),
+        ]
     if memory.state_bytes:
         rows.append(("state", bytes_both(memory.state_bytes), ""))
     if memory.reserve_bytes:
@@ -58,7 +59,7 @@ def memory_table(memory: Memory, model: ModelConfig) -> Table:
     else:
         label = f"sold as {memory.device_label}" if memory.device_label else ""
         rows.append(("device", bytes_both(memory.device_bytes), label))
-    if memory.device_bytes is not None and knows_cache:
+    if memory.device_bytes is not None and memory.cache_bytes is not None:
         rows.append(("largest batch", _most(memory.max_batch, "none"), f"at {sequences.removesuffix(' at the end')}"))
         rows.append(("longest context", _most(memory.max_context_tokens, "none"), "tokens, at this batch"))
     return Table(title="Memory", columns=(Column(""), Column("", right=True), Column("")), rows=tuple(rows))
