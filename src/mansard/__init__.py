@@ -10,7 +10,8 @@ from typing import Any
 
 __version__ = "0.1.0"
 
-# Public names and the modules that define them, loaded on first use: `import mansard` costs next to nothing.
+# Public names and the modules that define them, loaded on first use: `import mansard` costs next to nothing. Type
+# checkers read the same from the stub beside this file.
 _HOMES = {
     "arithmetic_intensity": "algebra",
     "matmul_intensity": "algebra",
@@ -27,11 +28,18 @@ _HOMES = {
     "saturate": "analysis",
     "grid": "analysis",
     "operator": "single",
+    "explain": "answers.explain",
+    "request": "answers.request",
+    "list": "answers.list:list_",
+    "show": "answers.show",
+    "cite": "answers.cite",
+    "schema": "answers.schema",
     "load_model": "models",
     "model_names": "models",
     "load_device": "inputs.device_file",
     "device_names": "inputs.device_file",
     "Analysis": "results",
+    "Answer": "answers._answer",
     "ModelConfig": "inputs.model",
     "Device": "inputs.device",
     "MansardError": "errors",
@@ -40,13 +48,15 @@ _HOMES = {
     "UnavailableError": "errors",
 }
 
-__all__ = ["__version__", *_HOMES]  # noqa: PLE0604  # every key is a name
+# `from mansard import *` must not hide Python's own `list`.
+__all__ = ["__version__", *(name for name in _HOMES if name != "list")]  # noqa: PLE0604  # every key is a name
 
 
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module 'mansard' has no attribute {name!r}")
-    value = getattr(import_module(f"mansard.{_HOMES[name]}"), name)
+    home, _, attribute = _HOMES[name].partition(":")
+    value = getattr(import_module(f"mansard.{home}"), attribute or name)
     globals()[name] = value
     return value
 

@@ -4,9 +4,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
-from mansard.inputs.device import Device, Fact
+from mansard.inputs.device import Device, DeviceLike, Fact
 from mansard.inputs.device_file import usable_devices
-from mansard.inputs.model import ModelConfig
+from mansard.inputs.model import ModelLike
 from mansard.precision import DTYPE_BITS
 from mansard.results import Advice, Phase
 from mansard.scenarios import Scenario, scenario, with_deployment, with_device
@@ -36,9 +36,9 @@ def changes(where: Scenario) -> tuple[Advice, ...]:
 
 
 def advise(
-    model: str | ModelConfig,
+    model: ModelLike,
     *,
-    on: str | Device,
+    on: DeviceLike,
     batch: int | None = None,
     prompt: int | None = None,
     output: int | None = None,

@@ -4,8 +4,8 @@ from mansard.advice import changes
 from mansard.algebra import Numeric
 from mansard.binding import Grid, grid_of
 from mansard.errors import UsageError
-from mansard.inputs.device import Device
-from mansard.inputs.model import ModelConfig
+from mansard.inputs.device import DeviceLike
+from mansard.inputs.model import ModelLike
 from mansard.operators.step import Step
 from mansard.results import Analysis, Phase, Saturation
 from mansard.saturation import saturating_batch
@@ -15,9 +15,9 @@ PHASES = ("prefill", "decode")
 
 
 def analyze(
-    model: str | ModelConfig,
+    model: ModelLike,
     *,
-    on: str | Device,
+    on: DeviceLike,
     batch: int | None = None,
     prompt: int | None = None,
     output: int | None = None,
@@ -63,9 +63,9 @@ def analyze(
 
 
 def step(
-    model: str | ModelConfig,
+    model: ModelLike,
     *,
-    on: str | Device,
+    on: DeviceLike,
     phase: str = "decode",
     batch: int | None = None,
     prompt: int | None = None,
@@ -93,9 +93,9 @@ def step(
 
 
 def saturate(
-    model: str | ModelConfig,
+    model: ModelLike,
     *,
-    on: str | Device,
+    on: DeviceLike,
     context: int | None = None,
     weights: str | None = None,
     activations: str | None = None,
@@ -119,9 +119,9 @@ def saturate(
 
 
 def grid(
-    model: str | ModelConfig,
+    model: ModelLike,
     *,
-    on: str | Device,
+    on: DeviceLike,
     batch: Numeric,
     context: Numeric = None,
     prompt: Numeric = None,

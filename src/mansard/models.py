@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 
 from mansard import registry
 from mansard.errors import Fault, InputError, UnavailableError, UsageError, did_you_mean
-from mansard.inputs.folders import catalogue_files, exact_file, flat, heads, stem
+from mansard.inputs.folders import catalogue_files, exact_file, flat, heads, spelled, stem
 from mansard.inputs.keys import Keys
 from mansard.inputs.model import ModelConfig
 from mansard.inputs.notes import Note
@@ -37,7 +37,7 @@ _OTHER_KINDS = {
 }  # fmt: skip
 
 
-def load_model(text: str, *, online: bool = False) -> ModelConfig:
+def load_model(name: str | os.PathLike[str], *, online: bool = False) -> ModelConfig:
     """A model from a path, a folder, `-`, `params=8e9[,bytes=2]`, a catalogue name or a hub id.
 
     Raises:
@@ -48,6 +48,7 @@ def load_model(text: str, *, online: bool = False) -> ModelConfig:
     >>> load_model("llama-3.1-8b").parameters
     8030261248
     """
+    text = spelled(name, "model")
     if text.startswith("params="):
         return _counted(text)
     if text == "-" or text.endswith(".json") or os.path.exists(text):

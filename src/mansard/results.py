@@ -5,6 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, fields, is_dataclass
 from typing import Any, NamedTuple, Protocol
 
+from mansard import registry
 from mansard.inputs.device import Device
 from mansard.inputs.model import ModelConfig
 from mansard.inputs.notes import Note, Source
@@ -146,7 +147,7 @@ class Answers(Protocol):
     def model_facts(self) -> dict[str, Any]: ...
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Analysis:
     """What limits a model on a device for a workload: two phases, the request, memory, saturation, advice.
 
@@ -227,6 +228,22 @@ class Analysis:
     def to_json(self, indent: int | None = 2) -> str:
         """The same as JSON text; never NaN or Infinity."""
         return json.dumps(self.to_dict(), indent=indent, allow_nan=False, ensure_ascii=False)
+
+    def __str__(self) -> str:
+        """What the command prints."""
+        return str(_answer(self))
+
+    def __repr__(self) -> str:
+        return repr(_answer(self)).replace("Answer", "Analysis", 1)
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        return str(_answer(self)._repr_html_())
+
+
+def _answer(found: Analysis) -> Any:
+    """The views of an analysis, found by name: results import none of them."""
+    return registry.module("mansard.answers", "analyze").of(found)
 
 
 def plain(value: Any) -> Any:

@@ -8,9 +8,10 @@ from typing import Any
 from mansard import memory as memory_of
 from mansard.binding import Binding, binding_of, decode_step, phase, prefill_step
 from mansard.inputs import scenario as asked
-from mansard.inputs.device import Device
+from mansard.inputs.device import Device, DeviceLike
 from mansard.inputs.device_file import load_device
-from mansard.inputs.model import ModelConfig
+from mansard.inputs.folders import spelled
+from mansard.inputs.model import ModelConfig, ModelLike
 from mansard.inputs.notes import Note, Source
 from mansard.inputs.scenario import Deployment, Workload
 from mansard.models import load_model
@@ -22,9 +23,9 @@ from mansard.saturation import saturating_batch
 
 
 def scenario(
-    model: str | ModelConfig,
+    model: ModelLike,
     *,
-    on: str | Device,
+    on: DeviceLike,
     batch: int | None = None,
     prompt: int | None = None,
     output: int | None = None,
@@ -41,8 +42,8 @@ def scenario(
     """The words of the interface, checked and loaded, as one scenario."""
     work, taken = asked.workload(batch=batch, prompt=prompt, output=output, cached=cached, context=context)
     deployed = _deployment(weights, activations, kv, attention, routing, engine)
-    found_model = _model(model, online) if isinstance(model, str) else model
-    device = _device(on) if isinstance(on, str) else on
+    found_model = model if isinstance(model, ModelConfig) else _model(spelled(model, "model"), online)
+    device = on if isinstance(on, Device) else _device(spelled(on, "device"))
     return Scenario(binding=binding_of(found_model, device, deployed), workload=work, taken=taken)
 
 

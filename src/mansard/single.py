@@ -3,8 +3,9 @@
 import json
 from typing import Any, NamedTuple
 
+from mansard import registry
 from mansard.errors import UsageError, did_you_mean
-from mansard.inputs.device import Device
+from mansard.inputs.device import Device, DeviceLike
 from mansard.inputs.device_file import load_device
 from mansard.inputs.notes import Note
 from mansard.operators.alone import OPERATORS, Inputs, OperatorStep, Steps, Work
@@ -26,23 +27,43 @@ class OperatorAnalysis(NamedTuple):
     compute_s: float
     best_s: float
     dtype: str
-    device: str
+    device: Device
     expected_s: Expected | None = None
     beside: "tuple[OperatorAnalysis, ...]" = ()
     notes: tuple[Note, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """The document of schema `mansard.operator/1`."""
-        return {
-            "schema": "mansard.operator/1",
-            "version": package_version(),
-            **plain(self),
-            "inputs": dict(self.inputs),
-        }
+        return {"schema": "mansard.operator/1", "version": package_version(), **_facts(self)}
 
     def to_json(self, indent: int | None = 2) -> str:
         """The same as JSON text."""
         return json.dumps(self.to_dict(), indent=indent, allow_nan=False, ensure_ascii=False)
+
+    def __str__(self) -> str:
+        """What the command prints."""
+        return str(_answer(self))
+
+    def __repr__(self) -> str:
+        return repr(_answer(self)).replace("Answer", "OperatorAnalysis", 1)
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        return str(_answer(self)._repr_html_())
+
+
+def _facts(found: OperatorAnalysis) -> dict[str, Any]:
+    return {
+        **{name: plain(value) for name, value in found._asdict().items() if name not in ("device", "beside")},
+        "inputs": dict(found.inputs),
+        "device": found.device.name,
+        "beside": [_facts(other) for other in found.beside],
+    }
+
+
+def _answer(found: OperatorAnalysis) -> Any:
+    """The views of an operator's analysis, found by name."""
+    return registry.module("mansard.answers", "operator").of(found)
 
 
 def operator_names() -> tuple[str, ...]:
@@ -55,7 +76,7 @@ def operator_inputs(name: str) -> tuple[str, ...]:
     return _known(name)[1]
 
 
-def operator(name: str, *, on: str | Device, **inputs: Any) -> OperatorAnalysis:
+def operator(name: str, *, on: DeviceLike, **inputs: Any) -> OperatorAnalysis:
     """One operator alone on a device.
 
     Raises:
@@ -69,7 +90,7 @@ def operator(name: str, *, on: str | Device, **inputs: Any) -> OperatorAnalysis:
     checked = Inputs(name, inputs)
     found = work(checked)
     checked.finish(known)
-    device = load_device(on) if isinstance(on, str) else on
+    device = on if isinstance(on, Device) else load_device(on)
     alone = _judged(name, checked, found, device)
     if name == "attention" and checked.used["kind"] != "decode":
         query = {key: value for key, value in inputs.items() if key not in ("kind", "causal")}
@@ -106,6 +127,6 @@ def _judged(name: str, inputs: Inputs, found: Steps, device: Device) -> Operator
         compute_s=compute_s,
         best_s=max(memory_s, compute_s),
         dtype=found.dtype,
-        device=device.name,
+        device=device,
         notes=(*found.notes, *device.notes, *device.marks(found.dtype)),
     )

@@ -126,7 +126,7 @@ def test_an_unexpected_fault_is_one_line_unless_it_is_asked_for(monkeypatch: pyt
         raise RuntimeError("a\nbug")
 
     monkeypatch.delenv("MANSARD_DEBUG", raising=False)
-    monkeypatch.setattr("mansard.algebra.request_times", broken)
+    monkeypatch.setattr("mansard.answers.request.request_times", broken)
     found = run(*COMMANDS["request"])
     assert found.exit_code == 70
     assert found.stderr == "error: RuntimeError: a bug\nhint: this is a bug; set MANSARD_DEBUG=1 for the traceback\n"
@@ -138,7 +138,7 @@ def test_an_interrupt_exits_with_130(monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("mansard.algebra.request_times", interrupted)
+    monkeypatch.setattr("mansard.answers.request.request_times", interrupted)
     assert run(*COMMANDS["request"]).exit_code == 130
 
 

@@ -17,6 +17,8 @@ DOCUMENTS = {
     "request": ["request", "--ttft", "0.2", "--itl", "0.05", "--output", "1"],
     "model": ["show", "deepseek-v3"],
     "device": ["show", "h100-sxm"],
+    "list": ["list", "devices"],
+    "sources": ["cite", "h100-sxm"],
 }
 
 
@@ -26,7 +28,7 @@ def document(*words: str) -> dict[str, Any]:
 
 
 def test_every_schema_has_a_document_here() -> None:
-    from mansard.views.schemas import schema_names
+    from mansard.answers._schemas import schema_names
 
     assert set(DOCUMENTS) == set(schema_names())
 

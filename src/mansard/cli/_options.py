@@ -50,7 +50,7 @@ class Named(click.ParamType):  # type: ignore[type-arg]  # generic in newer rele
         del ctx, param
         from click.shell_completion import CompletionItem
 
-        from mansard.cli._names import names_of
+        from mansard.answers._names import names_of
 
         found = [CompletionItem(name) for name in names_of(self.kind) if name.startswith(incomplete)]
         return found or [CompletionItem(incomplete, type="file")]

@@ -2,29 +2,19 @@
 
 import os
 import sys
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING
 
 import click
 
 from mansard.errors import UsageError
-from mansard.inputs.notes import Note
-from mansard.views.report import Report
+
+if TYPE_CHECKING:
+    from mansard.answers._answer import Answer
 
 PLAIN_WIDTH = 100
 
 
-class Answer(NamedTuple):
-    """An answer in each of its forms, worked out only in the one that is asked for. `status`: 1 if it is no."""
-
-    document: Callable[[], Any]
-    rows: Callable[[], Iterable[Mapping[str, Any]]]
-    report: Callable[[], Report]
-    notes: Callable[[], Iterable[Note]] = tuple
-    status: int = 0
-
-
-def deliver(answer: Answer, *, shape: str | None, as_json: bool, file: str | None, quiet: bool) -> int:
+def deliver(answer: "Answer", *, shape: str | None, as_json: bool, file: str | None, quiet: bool) -> int:
     """Writes the answer and gives the exit status.
 
     Raises:
@@ -36,9 +26,9 @@ def deliver(answer: Answer, *, shape: str | None, as_json: bool, file: str | Non
     if shape == "table" and file is None and _is_terminal():
         from mansard.views.terminal import show
 
-        show(answer.report())
+        show(answer.report(quiet=quiet))
         return answer.status
-    text = _rendered(answer, shape)
+    text = _rendered(answer, shape, quiet)
     _write(text, file)
     if shape in ("json", "jsonl", "csv") and not quiet:
         for note in answer.notes():
@@ -46,11 +36,9 @@ def deliver(answer: Answer, *, shape: str | None, as_json: bool, file: str | Non
     return answer.status
 
 
-def _rendered(answer: Answer, shape: str) -> str:
+def _rendered(answer: "Answer", shape: str, quiet: bool) -> str:
     if shape == "json":
-        import json
-
-        return json.dumps(answer.document(), indent=2, allow_nan=False, ensure_ascii=False) + "\n"
+        return answer.to_json() + "\n"
     if shape in ("jsonl", "csv"):
         from mansard.views import rows
 
@@ -58,10 +46,10 @@ def _rendered(answer: Answer, shape: str) -> str:
     if shape in ("md", "html"):
         from mansard.views import markup
 
-        return (markup.to_markdown if shape == "md" else markup.to_html)(answer.report())
+        return (markup.to_markdown if shape == "md" else markup.to_html)(answer.report(quiet=quiet))
     from mansard.views.plain import to_plain
 
-    return to_plain(answer.report(), _width())
+    return to_plain(answer.report(quiet=quiet), _width())
 
 
 def _write(text: str, file: str | None) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 import click
 
 from mansard.cli import _options as options
-from mansard.cli._output import Answer, deliver
+from mansard.cli._output import deliver
 
 
 @click.command("advise", short_help="Every change that could help, ranked, with the gain of each.")
@@ -24,14 +24,6 @@ def command(
     \b
     mansard advise llama-3.1-8b --on h100-sxm --batch 32
     """  # noqa: D301  # click's mark: do not wrap
-    from mansard.advice import advise
-    from mansard.results import package_version, plain
-    from mansard.views.tables import advise_report
+    from mansard.answers.advise import advise
 
-    found = advise(model, on=device, **words)
-    answer = Answer(
-        document=lambda: {"schema": "mansard.advice/1", "version": package_version(), "advice": plain(found)},
-        rows=lambda: plain(found),
-        report=lambda: advise_report(found, f"{model} on {device}"),
-    )
-    return deliver(answer, shape=shape, as_json=as_json, file=file, quiet=quiet)
+    return deliver(advise(model, on=device, **words), shape=shape, as_json=as_json, file=file, quiet=quiet)

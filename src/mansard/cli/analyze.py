@@ -5,7 +5,7 @@ from typing import Any
 import click
 
 from mansard.cli import _options as options
-from mansard.cli._output import Answer, deliver
+from mansard.cli._output import deliver
 
 
 @click.command("analyze", short_help="What limits each phase, how fast at best, what fits, what helps.")
@@ -28,15 +28,6 @@ def command(
 
     Exits with 1 if it does not fit in the device's memory; the bound is still given.
     """  # noqa: D301  # click's mark: do not wrap
-    from mansard.analysis import analyze
-    from mansard.views.tables import analysis_report, operator_rows
+    from mansard.answers.analyze import analyze
 
-    found = analyze(model, on=device, **words)
-    answer = Answer(
-        document=found.to_dict,
-        rows=lambda: operator_rows(found),
-        report=lambda: analysis_report(found, quiet=quiet),
-        notes=lambda: found.notes,
-        status=1 if found.fits is False else 0,
-    )
-    return deliver(answer, shape=shape, as_json=as_json, file=file, quiet=quiet)
+    return deliver(analyze(model, on=device, **words), shape=shape, as_json=as_json, file=file, quiet=quiet)

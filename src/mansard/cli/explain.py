@@ -5,7 +5,7 @@ from typing import Any
 import click
 
 from mansard.cli import _options as options
-from mansard.cli._output import Answer, deliver
+from mansard.cli._output import deliver
 
 
 @click.command("explain", short_help="The same as arithmetic that can be followed by hand.")
@@ -25,18 +25,6 @@ def command(
     mansard explain params=8e9 --on peak=990e12,bandwidth=3.35e12 --prompt 8000
     mansard explain llama-3.1-8b --on h100-sxm --batch 32
     """  # noqa: D301  # click's mark: do not wrap
-    from mansard.analysis import analyze
-    from mansard.scenarios import scenario
-    from mansard.views.derivation import derivations, explanation_document
-    from mansard.views.explanation import explanation_report
+    from mansard.answers.explain import explain
 
-    found = analyze(model, on=device, **words)
-    steps = derivations(scenario(found.model, on=found.device, **words))  # what was read once is not read again
-    answer = Answer(
-        document=lambda: explanation_document(steps),
-        rows=lambda: [line._asdict() for one in steps for line in one.lines],
-        report=lambda: explanation_report(found, steps, quiet=quiet),
-        notes=lambda: found.notes,
-        status=1 if found.fits is False else 0,
-    )
-    return deliver(answer, shape=shape, as_json=as_json, file=file, quiet=quiet)
+    return deliver(explain(model, on=device, **words), shape=shape, as_json=as_json, file=file, quiet=quiet)

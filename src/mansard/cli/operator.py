@@ -5,8 +5,7 @@ from typing import Any
 import click
 
 from mansard.cli import _options as options
-from mansard.cli._names import names_of, unknown
-from mansard.cli._output import Answer, deliver
+from mansard.cli._output import deliver
 from mansard.errors import UsageError
 
 
@@ -28,22 +27,9 @@ def command(
 
     `mansard list operators` names them all.
     """  # noqa: D301  # click's mark: do not wrap
-    from mansard.inputs.device_file import load_device
-    from mansard.single import operator
-    from mansard.views.operators import operator_explanation, operator_report
+    from mansard.answers.operator import operator
 
-    given = _pairs(inputs)
-    if name not in names_of("operators"):
-        raise unknown(name, "operator", names_of("operators"))
-    on = load_device(device)
-    found = operator(name, on=on, **given)
-    shown = operator_explanation if explains else operator_report
-    answer = Answer(
-        document=found.to_dict,
-        rows=lambda: found.to_dict()["steps"],
-        report=lambda: shown(found, on, quiet=quiet),
-        notes=lambda: found.notes,
-    )
+    answer = operator(name, on=device, explains=explains, **_pairs(inputs))
     return deliver(answer, shape=shape, as_json=as_json, file=file, quiet=quiet)
 
 

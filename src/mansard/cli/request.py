@@ -2,10 +2,8 @@
 
 import click
 
-from mansard import __version__
 from mansard.cli import _options as options
-from mansard.cli._output import Answer, deliver
-from mansard.errors import UsageError
+from mansard.cli._output import deliver
 
 _SECONDS = options.Quantity("s")
 
@@ -27,19 +25,7 @@ def command(
     \b
     mansard request --ttft 0.2 --itl 0.05 --output 5
     """  # noqa: D301  # click's mark: do not wrap
-    from mansard.algebra import request_times
-    from mansard.views.requests import request_report
+    from mansard.answers.request import request
 
-    if prompt is not None and prompt < 1:
-        raise UsageError("--prompt must be at least 1")
-    try:
-        times = request_times(ttft, itl, output)
-    except ValueError as bad:
-        raise UsageError(str(bad), hint="give --ttft and --itl in seconds (0.2) or with a unit (200ms)") from bad
-    facts = {**times._asdict(), "output_tokens": output, "prompt_tokens": prompt}
-    answer = Answer(
-        document=lambda: {"schema": "mansard.request/1", "version": __version__, **facts},
-        rows=lambda: [facts],
-        report=lambda: request_report(times, output, prompt),
-    )
+    answer = request(ttft=ttft, itl=itl, output=output, prompt=prompt)
     return deliver(answer, shape=shape, as_json=as_json, file=file, quiet=quiet)

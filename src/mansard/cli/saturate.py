@@ -5,7 +5,7 @@ from typing import Any
 import click
 
 from mansard.cli import _options as options
-from mansard.cli._output import Answer, deliver
+from mansard.cli._output import deliver
 
 
 @click.command("saturate", short_help="The batch at which compute catches up, or never and why.")
@@ -26,14 +26,6 @@ def command(
     mansard saturate llama-3.1-8b --on h100-sxm
     mansard saturate llama-3.1-8b --on h100-sxm --context 4096
     """  # noqa: D301  # click's mark: do not wrap
-    from mansard.analysis import saturate
-    from mansard.results import package_version, plain
-    from mansard.views.tables import facts_of_saturation
+    from mansard.answers.saturate import saturate
 
-    found = saturate(model, on=device, **words)
-    answer = Answer(
-        document=lambda: {"schema": "mansard.saturation/1", "version": package_version(), **plain(found)},
-        rows=lambda: [plain(found)],
-        report=lambda: facts_of_saturation(found, f"{model} on {device}"),
-    )
-    return deliver(answer, shape=shape, as_json=as_json, file=file, quiet=quiet)
+    return deliver(saturate(model, on=device, **words), shape=shape, as_json=as_json, file=file, quiet=quiet)

@@ -1,12 +1,9 @@
 """`mansard schema`."""
 
-import json
-
 import click
 
 from mansard.cli import _options as options
-from mansard.cli._names import unknown
-from mansard.cli._output import Answer, deliver
+from mansard.cli._output import deliver
 
 
 @click.command("schema", short_help="The JSON Schema of an output.")
@@ -18,17 +15,6 @@ def command(*, name: str, shape: str | None, as_json: bool, file: str | None, qu
     \b
     mansard schema analysis > analysis.schema.json
     """  # noqa: D301  # click's mark: do not wrap
-    from mansard.views.report import Report, Text
-    from mansard.views.schemas import json_schema, schema_names
+    from mansard.answers.schema import schema
 
-    name = name.removeprefix("mansard.").removesuffix("/1")
-    if name not in schema_names():
-        raise unknown(name, "output", schema_names())
-    schema = json_schema(name)
-    text = json.dumps(schema, indent=2, ensure_ascii=False)
-    answer = Answer(
-        document=lambda: schema,
-        rows=lambda: [{"field": field, "type": kind.get("type", "")} for field, kind in schema["properties"].items()],
-        report=lambda: Report(headline="", blocks=(Text(title="", lines=tuple(text.splitlines()), literal=True),)),
-    )
-    return deliver(answer, shape=shape, as_json=as_json, file=file, quiet=quiet)
+    return deliver(schema(name), shape=shape, as_json=as_json, file=file, quiet=quiet)

@@ -1,7 +1,8 @@
 """A device: dense peaks by dtype, memory, links; every number with its source and how far it can be trusted."""
 
+import os
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, TypeAlias
 
 from mansard.errors import UsageError
 from mansard.inputs.notes import Note, Source
@@ -123,3 +124,7 @@ class Device:
     @property
     def memory_bytes(self) -> int | None:
         return None if self.memory is None else int(self.memory.value)
+
+
+# How a device is given to a verb: a name, a path, numbers, or the device itself.
+DeviceLike: TypeAlias = str | os.PathLike[str] | Device

@@ -8,7 +8,7 @@ from typing import Any
 
 from mansard.errors import Fault, InputError, UnavailableError, UsageError, did_you_mean
 from mansard.inputs.device import FALLBACKS, Device, Fact
-from mansard.inputs.folders import catalogue_files, exact_file, flat, folders, heads, stem
+from mansard.inputs.folders import catalogue_files, exact_file, flat, folders, heads, spelled, stem
 from mansard.inputs.notes import Note, Source
 from mansard.units import parse_quantity
 
@@ -28,7 +28,7 @@ def device_names() -> tuple[str, ...]:
     return tuple(sorted({stem(path) for path in catalogue_files("devices")}))
 
 
-def load_device(text: str) -> Device:
+def load_device(name: str | os.PathLike[str]) -> Device:
     """A device from a catalogue name or alias, a `.toml` file, or `peak=…,bandwidth=…[,memory=…]`.
 
     Raises:
@@ -39,6 +39,7 @@ def load_device(text: str) -> Device:
     >>> load_device("h100-sxm").peak("bf16").flops_per_s
     989400000000000.0
     """
+    text = spelled(name, "device")
     if "=" in text:
         return _given(text)
     if text.strip().lower() == "this":

@@ -9,6 +9,8 @@ import tomllib
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from mansard.errors import UsageError
+
 _CATALOGUE = os.path.join(os.path.dirname(os.path.dirname(__file__)), "catalogue")
 _LONGEST_NAME = 200  # file systems refuse longer ones with an error of their own
 
@@ -33,6 +35,17 @@ def exact_file(kind: str, name: str) -> str | None:
         return None
     places = (os.path.join(folder, f"{name}.toml") for folder in folders(kind))
     return next((place for place in places if os.path.isfile(place)), None)
+
+
+def spelled(name: object, what: str) -> str:
+    """A name or a path as a string.
+
+    Raises:
+        UsageError: if it is neither.
+    """
+    if isinstance(name, (str, os.PathLike)) and isinstance(text := os.fspath(name), str):
+        return text
+    raise UsageError(f"a {what} is named by a string or a path, not by a {type(name).__name__}")
 
 
 def stem(path: str) -> str:

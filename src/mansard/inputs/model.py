@@ -5,6 +5,7 @@ is stated once, as a `Matrix`, a `Norm` or a vector, so that parameter counts, b
 statement and cannot disagree.
 """
 
+import os
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple, TypeAlias
@@ -347,3 +348,7 @@ def _outer_parameters(model: ModelConfig) -> int:
         total += embedding.norm.parameters if embedding.norm else 0
         total += _parameters(matrix for matrix in (embedding.project_in, embedding.project_out) if matrix)
     return total
+
+
+# How a model is given to a verb: a name, a path, or the model itself.
+ModelLike: TypeAlias = str | os.PathLike[str] | ModelConfig

@@ -1,7 +1,7 @@
 """What is asked: the workload of a request and the way it is deployed, with every fault of them found at once."""
 
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, TypedDict
 
 from mansard.errors import Fault, InputError, UsageError, did_you_mean
 from mansard.inputs.notes import Note
@@ -13,6 +13,33 @@ MOST_TOKENS = 1 << 30
 MOST_SEQUENCES = 1 << 30
 MOST_OUTPUT = 1 << 20
 DEFAULT_BATCH, DEFAULT_PROMPT, DEFAULT_OUTPUT = 1, 1024, 256
+
+
+class DeploymentWords(TypedDict, total=False):
+    """The words that say how a model is run, for what passes them on."""
+
+    weights: str | None
+    activations: str | None
+    kv: str | None
+    attention: str | None
+    engine: str | None
+    online: bool
+
+
+class SaturateWords(DeploymentWords, total=False):
+    """The words of `saturate`."""
+
+    context: int | None
+
+
+class Words(SaturateWords, total=False):
+    """The words of `analyze`, `explain` and `advise`."""
+
+    batch: int | None
+    prompt: int | None
+    output: int | None
+    cached: int | None
+    routing: str | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from mansard.binding import Binding, decode_step, latent_forms, prefill_step
 from mansard.forward import operators
@@ -196,11 +196,3 @@ def cited(device: Device, fact: Fact) -> str:
     """The source of a device's number in brackets: its id among the device's sources, and how far it can be trusted."""
     known = {source.id for source in device.sources}
     return f"{fact.confidence}, source {fact.source}" if fact.source in known else fact.confidence
-
-
-def explanation_document(found: tuple[Derivation, ...]) -> dict[str, Any]:
-    """All lines as a document."""
-    from mansard.results import package_version
-
-    lines = [line._asdict() for one in found for line in one.lines]
-    return {"schema": "mansard.explanation/1", "version": package_version(), "lines": lines}

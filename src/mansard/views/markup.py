@@ -35,14 +35,19 @@ def _markdown(block: Block) -> str:
 
 def to_html(report: Report) -> str:
     """The report as a whole page that needs nothing else."""
+    title = escape(report.headline.partition(":")[0] or "mansard")
+    head = f'<head><meta charset="utf-8"><title>{title}</title><style>{_STYLE}</style></head>'
+    return f'<!doctype html>\n<html lang="en">{head}\n<body>\n{to_fragment(report)}\n</body></html>\n'
+
+
+def to_fragment(report: Report) -> str:
+    """The report as a piece of a page, such as a notebook's cell."""
     body = [f"<p><strong>{escape(report.headline)}</strong></p>"] if report.headline else []
     for block in report.blocks:
         if block.title:
             body.append(f"<h2>{escape(block.title)}</h2>")
         body.append(_html(block))
-    title = escape(report.headline.partition(":")[0] or "mansard")
-    head = f'<head><meta charset="utf-8"><title>{title}</title><style>{_STYLE}</style></head>'
-    return f'<!doctype html>\n<html lang="en">{head}\n<body>\n' + "\n".join(body) + "\n</body></html>\n"
+    return "\n".join(body)
 
 
 def _html(block: Block) -> str:

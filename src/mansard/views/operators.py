@@ -1,6 +1,5 @@
 """One operator alone, as a report."""
 
-from mansard.inputs.device import Device
 from mansard.single import OperatorAnalysis
 from mansard.views.report import Block, Column, Report, Table, Text, facts
 from mansard.views.sources import source_block
@@ -8,7 +7,7 @@ from mansard.views.tables import UNCALIBRATED, notes_block
 from mansard.views.wording import NONE, duration, figure, milliseconds, number, power, scaled
 
 
-def operator_report(found: OperatorAnalysis, device: Device, *, quiet: bool = False) -> Report:
+def operator_report(found: OperatorAnalysis, *, quiet: bool = False) -> Report:
     """The table load, work and store of each step, totals, intensity, ridge and verdict; then what stands beside it."""
     blocks: list[Block] = [_inputs(found), *_one(found)]
     for other in found.beside:
@@ -18,7 +17,7 @@ def operator_report(found: OperatorAnalysis, device: Device, *, quiet: bool = Fa
         Text(
             title="",
             lines=(
-                f"device: {device.title}",
+                f"device: {found.device.title}",
                 UNCALIBRATED,
             ),
         )
@@ -29,16 +28,16 @@ def operator_report(found: OperatorAnalysis, device: Device, *, quiet: bool = Fa
     return Report(headline=verdict(found), blocks=tuple(blocks))
 
 
-def operator_explanation(found: OperatorAnalysis, device: Device, *, quiet: bool = False) -> Report:
+def operator_explanation(found: OperatorAnalysis, *, quiet: bool = False) -> Report:
     """The same as arithmetic: sums over the steps, intensity, both clocks, and the device's sources."""
     blocks: list[Block] = [_inputs(found)]
     for one in (found, *found.beside):
         if one is not found:
             blocks.append(Text(title="Beside it", lines=(verdict(one),)))
-        blocks += [_steps(one), Text(title="", lines=tuple(_arithmetic(one, device)))]
+        blocks += [_steps(one), Text(title="", lines=tuple(_arithmetic(one)))]
     if not quiet:
         blocks += notes_block(found.notes)
-    blocks.append(source_block(device.sources))
+    blocks.append(source_block(found.device.sources))
     return Report(headline=verdict(found), blocks=tuple(block for block in blocks if block.title or _filled(block)))
 
 
@@ -46,8 +45,8 @@ def _filled(block: Block) -> bool:
     return bool(block.rows if isinstance(block, Table) else block.lines)
 
 
-def _arithmetic(found: OperatorAnalysis, device: Device) -> list[str]:
-    bandwidth, peak = device.memory_bandwidth, device.peak(found.dtype)
+def _arithmetic(found: OperatorAnalysis) -> list[str]:
+    bandwidth, peak = found.device.memory_bandwidth, found.device.peak(found.dtype)
     parts = [part for step in found.steps for part in (step.loads_bytes, step.stores_bytes) if part]
     work = [step.flops for step in found.steps if step.flops]
     added = f"{' + '.join(map(number, work))} = " if len(work) > 1 else ""
@@ -77,7 +76,7 @@ def verdict(found: OperatorAnalysis) -> str:
         side = "below" if found.intensity < found.ridge_point else "at or above"
         reason = f": {figure2(found.intensity)} FLOP/byte, {side} the ridge point of {figure(found.ridge_point)}"
     best = duration(found.best_s)
-    return f"{found.name} on {found.device} ({found.dtype}) is {found.bound}-bound{reason}; at best {best}."
+    return f"{found.name} on {found.device.name} ({found.dtype}) is {found.bound}-bound{reason}; at best {best}."
 
 
 def figure2(value: float) -> str:

@@ -1,7 +1,6 @@
 """An analysis as a report: first line, memory, phases, operators, request, saturation, advice, notes."""
 
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 from mansard.inputs.model import ModelConfig
 from mansard.inputs.notes import Note
@@ -205,11 +204,6 @@ def notes_block(notes: Sequence[Note]) -> list[Block]:
 def with_notes(report: Report, notes: Sequence[Note]) -> Report:
     """The report with its notes at the end."""
     return report._replace(blocks=(*report.blocks, *notes_block(notes)))
-
-
-def operator_rows(found: Analysis) -> list[dict[str, Any]]:
-    """Every operator of every phase as a flat row of raw numbers."""
-    return [{"phase": name, **one.to_dict()} for name, phase in found.phases.items() for one in phase.operators]
 
 
 def advise_report(advice: Sequence[Advice], subject: str) -> Report:

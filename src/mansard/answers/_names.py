@@ -3,6 +3,7 @@
 from mansard.errors import UsageError, did_you_mean
 
 KINDS = ("models", "devices", "engines", "formats", "operators")
+ORDERS = ("name", "ridge", "bandwidth", "peak")  # in which devices can be listed
 
 
 def names_of(kind: str) -> tuple[str, ...]:

@@ -3,8 +3,9 @@
 import types
 from collections.abc import Callable
 from dataclasses import is_dataclass
-from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Any, Literal, NotRequired, Union, get_args, get_origin, get_type_hints
 
+from mansard.answers._names import KINDS
 from mansard.inputs.notes import Note, Source
 from mansard.inputs.scenario import Deployment
 from mansard.results import Advice, Memory, Phase, Request, Saturation
@@ -14,7 +15,7 @@ from mansard.single import OperatorAnalysis
 # What a document says beside the fields of its class: computed on the way out.
 _BESIDE: dict[type, dict[str, Any]] = {
     OperatorResult: {"intensity": float | None, "expected_s": None},
-    OperatorAnalysis: {"inputs": dict[str, Any]},
+    OperatorAnalysis: {"inputs": dict[str, Any], "device": str},
 }
 
 
@@ -145,6 +146,11 @@ def _explanation() -> dict[str, Any]:
     return {"lines": list[_documented(Line, {})]}  # type: ignore[misc]
 
 
+def _list() -> dict[str, Any]:
+    rows = NotRequired[list[dict[str, Any]]]
+    return {"kind": Literal[KINDS], **dict.fromkeys(KINDS, rows)}
+
+
 _MODEL: dict[str, Any] = {
     "name": str,
     "source": str,
@@ -177,4 +183,6 @@ _DOCUMENTS: dict[str, Callable[[], dict[str, Any]]] = {
     "request": _request,
     "model": _model,
     "device": _device,
+    "list": _list,
+    "sources": lambda: {"name": str, "sources": list[_documented(Source, {})]},  # type: ignore[misc]
 }

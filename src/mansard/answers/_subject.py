@@ -1,15 +1,16 @@
-"""What `show` and `cite` are asked about: a device or a model, whichever bears the name."""
+"""What an answer is about: a device or a model, whichever bears the name, and how it is called."""
 
 import os
 
-from mansard.cli._names import names_of
+from mansard.answers._names import names_of
 from mansard.errors import UnavailableError, UsageError, did_you_mean
-from mansard.inputs.device import Device
-from mansard.inputs.model import ModelConfig
+from mansard.inputs.device import Device, DeviceLike
+from mansard.inputs.folders import spelled
+from mansard.inputs.model import ModelConfig, ModelLike
 
 
-def subject_of(text: str, *, online: bool = False) -> Device | ModelConfig:
-    """The device or the model that a name, a file or numbers stand for.
+def subject_of(name: DeviceLike | ModelLike, *, online: bool = False) -> Device | ModelConfig:
+    """The device or the model that a name, a file or numbers stand for; one that is loaded already as it is.
 
     Raises:
         UsageError: if it is neither, with the near matches of both.
@@ -18,6 +19,9 @@ def subject_of(text: str, *, online: bool = False) -> Device | ModelConfig:
     from mansard.inputs.device_file import load_device
     from mansard.models import load_model
 
+    if isinstance(name, (Device, ModelConfig)):
+        return name
+    text = spelled(name, "device or model")
     if text.endswith(".toml") or text.startswith(("peak=", "bandwidth=", "memory=")):
         return load_device(text)
     if text.startswith("params=") or text == "-" or _is_path(text) or text in names_of("models"):
@@ -32,6 +36,11 @@ def subject_of(text: str, *, online: bool = False) -> Device | ModelConfig:
         names = (*names_of("devices"), *names_of("models"))
         hint = did_you_mean(text, names) or "mansard list devices and mansard list models name them"
         raise UsageError(f"neither a device nor a model is called {text[:60]!r}", hint=hint) from neither
+
+
+def called(subject: DeviceLike | ModelLike) -> str:
+    """The words that it was asked for with, or its name."""
+    return subject.name if isinstance(subject, (Device, ModelConfig)) else str(subject)
 
 
 def _is_path(text: str) -> bool:
