@@ -9,6 +9,7 @@ from types import ModuleType
 from typing import Any, NoReturn
 
 from mansard import registry
+from mansard.architectures._contradictions import check, check_class, with_activation
 from mansard.errors import Fault, InputError, UnavailableError, UsageError, did_you_mean
 from mansard.inputs.folders import catalogue_files, exact_file, flat, heads, spelled, stem
 from mansard.inputs.keys import Keys
@@ -74,8 +75,8 @@ def load_model(name: str | os.PathLike[str], *, online: bool = False) -> ModelCo
         from mansard.inputs.files import read_json
 
         read_json(text)  # says what is wrong with the path
-    hint = did_you_mean(text, _known_names()) or "`mansard list models` shows those that are known"
-    raise UsageError(f"no model is called {text[:60]!r}", hint=f"{hint}; or give its config.json, or params=8e9")
+    hint = did_you_mean(text, _known_names()) or "`mansard list models` shows those that are known."
+    raise UsageError(f"no model is called {text[:60]!r}", hint=f"{hint} Or give its config.json, or params=8e9")
 
 
 def read_config(document: Mapping[str, Any], source: str, name: str | None = None) -> ModelConfig:
@@ -90,11 +91,14 @@ def read_config(document: Mapping[str, Any], source: str, name: str | None = Non
         keys = _typed(keys, _word(outer.raw("model_type")))
     family, model_type, architecture = _family(outer, keys)
     model: ModelConfig = family.read(keys)
+    check(keys, model_type)
+    has_head = bool(part) or check_class(keys, architecture, family.ARCHITECTURES)
+    model = with_activation(keys, model)
     quantization = read_quantization(outer.nested("quantization_config") if _has_quantization(outer) else _inner(keys))
     keys.finish()
     if part:
         keys.note("text-only", f"only the language model ({part}) is counted, no vision or audio tower", "warning")
-    head = model.head
+    head = model.head if has_head else None
     if head is not None and part and outer.has("tie_word_embeddings") and not keys.has("tie_word_embeddings"):
         head = head._replace(tied=outer.flag("tie_word_embeddings"))
         outer.finish()
@@ -196,7 +200,7 @@ def _typed(keys: Keys, composite: str) -> Keys:
     inferred = f"{composite}_text"
     if keys.has("model_type") or _by_model_type(inferred) is None:
         return keys
-    return Keys({**keys.document, "model_type": inferred}, keys.source, keys.prefix, keys.faults, keys.notes)
+    return keys.over({**keys.document, "model_type": inferred})
 
 
 def _has_quantization(outer: Keys) -> bool:

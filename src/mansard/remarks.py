@@ -22,6 +22,7 @@ def remarks(
         *binding.device.notes,
         *_dtypes(binding),
         *_choices(binding, phases),
+        *_positions(binding, workload),
         *_pieces(binding, workload),
         *_warm(phases),
         Note(
@@ -72,6 +73,13 @@ def _choices(binding: Binding, phases: tuple[Phase, ...]) -> Iterator[Note]:
                 yield Note(
                     level="info", code="latent-attention", text=f"{phase.name}: latent attention is {how} ({why})"
                 )
+
+
+def _positions(binding: Binding, workload: Workload) -> Iterator[Note]:
+    most = binding.model.max_position_embeddings
+    if most is not None and workload.last_context > most:
+        text = f"{workload.last_context:,} tokens are more than the {most:,} positions that {binding.model.name} states"
+        yield Note(level="warning", code="beyond-positions", text=text)
 
 
 def _pieces(binding: Binding, workload: Workload) -> Iterator[Note]:

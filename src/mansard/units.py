@@ -44,6 +44,8 @@ def parse_quantity(text: str, unit: str) -> int | float:
     from fractions import Fraction  # its decimals cost milliseconds that most commands need not spend
 
     found = _NUMBER.fullmatch(text[:120])
+    if found is None and _NUMBER.fullmatch(text[:120].strip().removeprefix("-")):
+        raise UsageError(f"{text[:60]!r} is negative", hint=f"for example {_example(unit)}")
     if found is None or len(text) > 120 or found[3].startswith(","):
         raise UsageError(f"{text[:60]!r} is no quantity", hint=f"for example {_example(unit)}")
     digits, exponent, suffix = found.groups()

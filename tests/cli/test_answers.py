@@ -62,6 +62,19 @@ def test_prompts_beyond_a_piece_are_said_to_be_prefilled_in_pieces() -> None:
     assert "prefill-pieces" not in codes("--prompt", str(piece + 1), "--cached", "1")
 
 
+def test_more_tokens_than_positions_are_a_warning() -> None:
+    positions = 131_072  # of Llama-3.1
+
+    def codes(prompt: int, output: int) -> set[str]:
+        words = ["--prompt", str(prompt), "--output", str(output)]
+        found = json.loads(said("analyze", "llama-3.1-8b", "--on", "h100-sxm", "--json", *words))
+        return {note["code"] for note in found["notes"]}
+
+    # The last token that is sampled is never written, so that it needs no position.
+    assert "beyond-positions" not in codes(positions - 1, 2)
+    assert "beyond-positions" in codes(positions, 2)
+
+
 def test_the_first_line_of_analyze() -> None:
     first = flat(said("analyze", "llama-3.1-8b", "--on", "h100-sxm", "--prompt", "8000", "--context", "4096"))
     # (15,009,316,864 + 536,739,840 + 131,072 B of cache, norms apart) / 3.35e12 B/s = 4.64 ms: 215 a second.

@@ -162,3 +162,12 @@ def test_version_and_help() -> None:
         shown = run(name, "--help")
         assert shown.exit_code == 0
         assert f"\n  mansard {name}" in shown.stdout  # an example on a line of its own
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no device here that is always full")
+def test_a_full_disk_is_no_bug() -> None:
+    words = [sys.executable, "-m", "mansard", "show", "h100-sxm"]
+    with Path("/dev/full").open("wb") as full:
+        run = subprocess.run(words, stdout=full, stderr=subprocess.PIPE, check=False)
+    assert run.returncode == 2
+    assert b"cannot write to standard output" in run.stderr

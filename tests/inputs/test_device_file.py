@@ -122,7 +122,7 @@ def test_numbers_in_a_word() -> None:
         ("peak=1e12,bandwith=1e12", ("bandwith", "bandwidth")),
         ("peak=1e12,bandwidth=3.35TB", ("no unit of byte/s",)),
         ("peak=1e12,bandwidth=0", ("more than 0",)),
-        ("peak=-1,bandwidth=1e12", ("no quantity",)),
+        ("peak=-1,bandwidth=1e12", ("is negative",)),
         ("peak=inf,bandwidth=nan", ("peak", "bandwidth")),
         ("h1000", ("no device is called", "did you mean")),
     ],

@@ -8,7 +8,7 @@ from mansard.inputs.model import Embedding, Head, Layer, ModelConfig, Norm
 
 def is_null(keys: Keys, name: str) -> bool:
     """Whether the key is there and says null: "none", where absence means the default of the class."""
-    return name in keys.document and keys.document[name] is None
+    return not keys.has(name) and name in keys.document
 
 
 def nullable_size(keys: Keys, name: str, *, default: int | None, minimum: int = 1) -> int | None:

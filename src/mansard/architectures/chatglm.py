@@ -36,5 +36,5 @@ def read(keys: Keys) -> ModelConfig:
     layers = (layer,) * layer_count(keys, "num_layers", "num_hidden_layers", default=28)
     vocabulary = keys.size("padded_vocab_size", "vocab_size", default=65024)
     usual = {"vocab_size": vocabulary, "max_position_embeddings": keys.raw("seq_length", "max_position_embeddings")}
-    outer = Keys({**keys.document, **usual}, keys.source, keys.prefix, keys.faults, keys.notes)
+    outer = keys.over({**keys.document, **usual})
     return decoder(outer, hidden_size, layers, vocab_size=vocabulary, tied=False)

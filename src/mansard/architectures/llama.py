@@ -15,7 +15,7 @@ from mansard.inputs.model import FeedForward, Layer, ModelConfig
 
 MODEL_TYPES = ("llama", "Yi", "aquila", "xverse")
 ARCHITECTURES = (
-    "LlamaForCausalLM", "LLaMAForCausalLM", "LlamaModel", "YiForCausalLM", "AquilaForCausalLM", "XverseForCausalLM",
+    "LlamaForCausalLM", "LLaMAForCausalLM", "YiForCausalLM", "AquilaForCausalLM", "XverseForCausalLM",
 )  # fmt: skip
 _SIZES = ("hidden_size", "intermediate_size", "num_attention_heads", "num_hidden_layers", "vocab_size")
 

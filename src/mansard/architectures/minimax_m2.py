@@ -32,6 +32,8 @@ def read(keys: Keys) -> ModelConfig:
         buffered=True,
         expert=gated(keys.size("intermediate_size", default=1536)),
     )
+    kinds = keys.sizes("attn_type_list", minimum=0) if keys.has("attn_type_list") else ()
+    keys.require(all(kind == 1 for kind in kinds), "attn_type_list", "names layers without softmax attention", kinds)
     note_prediction_layers(keys)
     layers = stack(layer_count(keys, default=62), mixer, rms_pair(hidden_size), part)
     return decoder(keys, hidden_size, layers, vocab_size=200064, tied=False)

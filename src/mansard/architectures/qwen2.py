@@ -13,7 +13,7 @@ from mansard.inputs.keys import Keys
 from mansard.inputs.model import FeedForward, Layer, ModelConfig
 
 MODEL_TYPES = ("qwen2", "mimo")
-ARCHITECTURES = ("Qwen2ForCausalLM", "Qwen2Model", "MiMoForCausalLM")
+ARCHITECTURES = ("Qwen2ForCausalLM", "MiMoForCausalLM")
 
 
 def read(keys: Keys) -> ModelConfig:

@@ -12,7 +12,7 @@ from mansard.inputs.keys import Keys
 from mansard.inputs.model import FeedForward, Layer, ModelConfig
 
 MODEL_TYPES = ("qwen3",)
-ARCHITECTURES = ("Qwen3ForCausalLM", "Qwen3Model")
+ARCHITECTURES = ("Qwen3ForCausalLM",)
 
 
 def read(keys: Keys) -> ModelConfig:

@@ -60,13 +60,21 @@ def _write(text: str, file: str | None) -> None:
         except OSError as bad:
             raise UsageError(f"cannot write {file}: {bad.strerror}", hint="choose another place with -o FILE") from bad
         return
-    data = text.encode("utf-8")
+    try:
+        _print(text)
+    except BrokenPipeError:
+        raise
+    except OSError as bad:
+        raise UsageError(f"cannot write to standard output: {bad.strerror}", hint="write into a file with -o") from bad
+
+
+def _print(text: str) -> None:
     stream = getattr(sys.stdout, "buffer", None)
     if stream is None:
         sys.stdout.write(text)
     else:
         sys.stdout.flush()
-        stream.write(data)
+        stream.write(text.encode("utf-8"))
     sys.stdout.flush()
 
 

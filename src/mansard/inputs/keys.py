@@ -34,23 +34,28 @@ class Keys:
         document: Mapping[str, Any],
         source: str,
         prefix: str = "",
+        *,
         faults: list[Fault] | None = None,
         notes: list[Note] | None = None,
+        asked: set[str] | None = None,
     ) -> None:
         self.document = document
         self.source = source
         self.prefix = prefix
         self.faults: list[Fault] = [] if faults is None else faults
         self.notes: list[Note] = [] if notes is None else notes
+        self.asked: set[str] = set() if asked is None else asked  # keys that were looked at, with their prefix
 
     # -- looking
 
     def has(self, *names: str) -> bool:
         """Whether one of the names is there and not null."""
+        self._ask(names)
         return any(self.document.get(name) is not None for name in names)
 
     def raw(self, *names: str) -> Any:
         """The first of the names that is there and not null, unchecked; None if there is none."""
+        self._ask(names)
         for name in names:
             value = self.document.get(name)
             if value is not None:
@@ -59,11 +64,21 @@ class Keys:
 
     def nested(self, name: str) -> "Keys":
         """A reader of the object under a key, sharing faults and notes; empty if the key is absent."""
-        value = self.document.get(name)
+        value = self.raw(name)
         if value is not None and not isinstance(value, Mapping):
             self.fault(name, "must be an object", value)
         document = value if isinstance(value, Mapping) else {}
-        return Keys(document, self.source, f"{self.prefix}{name}.", self.faults, self.notes)
+        return Keys(document, self.source, f"{self.prefix}{name}.", **self._shared())
+
+    def over(self, document: Mapping[str, Any]) -> "Keys":
+        """A reader of another form of the same object, sharing faults, notes and what was asked."""
+        return Keys(document, self.source, self.prefix, **self._shared())
+
+    def _shared(self) -> dict[str, Any]:
+        return {"faults": self.faults, "notes": self.notes, "asked": self.asked}
+
+    def _ask(self, names: Sequence[str]) -> None:
+        self.asked.update(self.prefix + name for name in names)
 
     # -- typed values; the first name that is there wins, the others are older or newer spellings of it
 
@@ -157,6 +172,7 @@ class Keys:
     def _read(
         self, names: Sequence[str], default: Value | None, harmless: Value, check: Callable[[Any], Value]
     ) -> Value:
+        self._ask(names)
         for name in names:
             value = self.document.get(name)
             if value is None:

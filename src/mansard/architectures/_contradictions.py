@@ -1,0 +1,143 @@
+"""What a configuration says beside what its family reads: mechanisms it lacks, activations, other classes.
+
+A family's class ignores keys that it doesn't know. Counting must not: a key that names a mechanism says that the file
+was written for a model which has it, and then nothing of the family's shape can be trusted.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from mansard.errors import did_you_mean
+from mansard.inputs.keys import Keys
+from mansard.inputs.model import FeedForward, Layer, MixtureOfExperts, ModelConfig
+
+# Keys that only a model with the mechanism has.
+_MECHANISMS: Mapping[str, tuple[str, ...]] = {
+    "experts": (
+        "num_experts", "num_local_experts", "n_routed_experts", "moe_num_experts", "num_moe_experts",
+    ),
+    "a latent cache": ("kv_lora_rank",),
+    "a recurrent state": (
+        "mamba_d_state", "mamba_d_conv", "mamba_num_heads", "ssm_state_size", "ssm_cfg", "state_size",
+        "linear_num_value_heads", "linear_num_key_heads", "linear_attn_config", "linear_conv_kernel_dim",
+        "attn_layer_period", "attn_layer_indices", "attn_layer_idx", "hybrid_override_pattern", "hybrid_layer_ids",
+        "block_types", "conv_L_cache", "time_step_rank", "lru_width",
+    ),
+    "sparse attention": ("index_topk", "index_n_heads", "sparse_config", "nsa_config", "moba_chunk_size"),
+    "layers that share a cache": ("num_kv_shared_layers", "cla_share_factor", "use_cla"),
+    "embeddings of each layer": ("hidden_size_per_layer_input", "vocab_size_per_layer_input"),
+    "cross-attention": ("cross_attention_layers", "add_cross_attention", "encoder_layers", "num_encoder_layers"),
+    "shapes of each layer's own": ("block_configs", "num_query_heads", "ffn_multipliers"),
+    "chunks of attention": ("attention_chunk_size",),
+}  # fmt: skip
+_WHOLE_ATTENTION = ("full_attention", "attention", "full", "global")
+_WINDOWS = ("sliding_attention", "sliding", "local", "chunked_attention")
+
+# What configurations call their activation, where the family doesn't read the key by itself.
+_ACTIVATION_KEYS = ("hidden_activation", "hidden_act", "activation_function", "ffn_act")
+# Those of Hugging Face transformers' ACT2FN; all kinds of GELU count the same.
+_ACTIVATIONS = (
+    "gelu", "gelu_10", "gelu_accurate", "gelu_fast", "gelu_new", "gelu_python", "gelu_python_tanh", "gelu_pytorch_tanh",
+    "laplace", "leaky_relu", "linear", "mish", "prelu", "quick_gelu", "relu", "relu2", "relu6", "sigmoid", "silu",
+    "swiglu", "swish", "tanh", "xielu",
+)  # fmt: skip
+# Classes that put something else than logits over the vocabulary behind the layers.
+_OTHER_HEADS = ("ForSequenceClassification", "ForTokenClassification", "ForQuestionAnswering", "RewardModel")
+
+
+def check(keys: Keys, model_type: str) -> None:
+    """A fault for each mechanism that is stated and not read; a note where the class is known to ignore the key."""
+    for mechanism, names in _MECHANISMS.items():
+        if any(keys.prefix + name in keys.asked for name in names):
+            continue  # the family has it, and the other names are its aliases
+        for name in names:
+            if _says_something(keys.document.get(name)):
+                keys.fault(
+                    name,
+                    f"says {mechanism}, which {model_type} does not have",
+                    keys.document[name],
+                    hint="is the model_type right? remove the key if the model ignores it",
+                )
+    _check_windows(keys, model_type)
+
+
+def _says_something(value: Any) -> bool:
+    """Whether a value turns a mechanism on: a single expert or an empty list does not."""
+    if isinstance(value, (bool, int, float)):
+        return value is True or value > 1
+    return bool(value)
+
+
+def _check_windows(keys: Keys, model_type: str) -> None:
+    kinds = keys.document.get("layer_types")
+    if keys.prefix + "layer_types" not in keys.asked and isinstance(kinds, list):
+        for kind in dict.fromkeys(str(kind) for kind in kinds[:4096]):
+            if kind not in (*_WHOLE_ATTENTION, *_WINDOWS):
+                keys.fault("layer_types", f"names a kind of layer that {model_type} does not have", kind)
+        if any(kind in _WINDOWS for kind in kinds):
+            _ignored(keys, "layer_types", model_type)
+    window = keys.document.get("sliding_window")
+    gated = {keys.prefix + name for name in ("sliding_window", "use_sliding_window")} & keys.asked
+    if not gated and _says_something(window):
+        _ignored(keys, "sliding_window", model_type)
+
+
+def _ignored(keys: Keys, name: str, model_type: str) -> None:
+    text = f"{name} is left out: the class of {model_type} has no windows and attends to everything"
+    keys.note("ignored-key", text, "warning")
+
+
+def with_activation(keys: Keys, model: ModelConfig) -> ModelConfig:
+    """The model with the activation that its configuration names, where the family has not read it."""
+    name = next((name for name in _ACTIVATION_KEYS if keys.has(name)), None)
+    if name is None:
+        return model
+    stated = keys.raw(name)
+    if not isinstance(stated, str) or stated not in _ACTIVATIONS:
+        hint = did_you_mean(stated, _ACTIVATIONS) if isinstance(stated, str) else ""
+        keys.fault(name, "is no activation that is known", stated, hint=hint or "for example silu, gelu, relu")
+        return model
+    kind = {"swiglu": "silu"}.get(stated, "gelu" if "gelu" in stated else stated)
+    if all(_kind(layer.feed_forward) == kind for layer, _ in model.distinct_layers):
+        return model
+    return replace(model, layers=tuple(_activated(model.layers, kind)))
+
+
+def _kind(part: FeedForward | MixtureOfExperts) -> str:
+    return part.activation if isinstance(part, FeedForward) else part.expert.activation
+
+
+def _activated(layers: tuple[Layer, ...], kind: str) -> Iterator[Layer]:
+    made: dict[int, Layer] = {}  # by identity: alike layers are one object, and stay so
+    for layer in layers:
+        if id(layer) not in made:
+            made[id(layer)] = layer._replace(feed_forward=_with_kind(layer.feed_forward, kind))
+        yield made[id(layer)]
+
+
+def _with_kind(part: FeedForward | MixtureOfExperts, kind: str) -> FeedForward | MixtureOfExperts:
+    if isinstance(part, FeedForward):
+        return part._replace(activation=kind)
+    shared = part.shared._replace(activation=kind) if part.shared else None
+    return part._replace(expert=part.expert._replace(activation=kind), shared=shared)
+
+
+def check_class(keys: Keys, architecture: str, known: tuple[str, ...]) -> bool:
+    """Whether the class has a head over the vocabulary; a class that has another one is refused.
+
+    `known` are the family's classes. A class that is none of them is noted, since only `model_type` was followed.
+    """
+    if architecture in known or not architecture:
+        return True
+    if architecture.endswith(_OTHER_HEADS):
+        keys.fault("architectures", "is no language model: its head gives no logits over the vocabulary", architecture,
+                   hint="classifiers and reward models are not counted yet")  # fmt: skip
+    bare = architecture.removesuffix("Model")
+    if bare != architecture and any(name.startswith(bare) for name in known):
+        text = f"{architecture} has no head: its hidden states are the output, and no logits are counted"
+        keys.note("no-head", text, "warning")
+        return False
+    text = f"architectures names {architecture}, which is no class of this model_type: model_type was followed"
+    keys.note("other-class", text, "warning")
+    return True
