@@ -6,10 +6,12 @@ from mansard.views.report import Block, Report, Table
 
 _STYLE = (
     "body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem}"
-    "table{border-collapse:collapse;margin:.5rem 0 1.5rem}td,th{padding:.2rem .8rem;border-bottom:1px solid #8884;"
-    "text-align:left}.right{text-align:right;font-variant-numeric:tabular-nums}@media(prefers-color-scheme:dark)"
-    "{body{background:#111;color:#eee}}"
+    ".scroll{overflow-x:auto;margin:.5rem 0 1.5rem}table{border-collapse:collapse}"
+    "td,th{padding:.2rem .8rem;border-bottom:1px solid #8884;text-align:left;vertical-align:top}"
+    ".right{text-align:right;white-space:nowrap;font-variant-numeric:tabular-nums}pre{overflow-x:auto}"
+    "@media(prefers-color-scheme:dark){body{background:#111;color:#eee}}"
 )
+_VIEWPORT = '<meta name="viewport" content="width=device-width,initial-scale=1">'
 
 
 def to_markdown(report: Report) -> str:
@@ -29,14 +31,14 @@ def _markdown(block: Block) -> str:
         return "\n".join(line if line.startswith("- ") else f"{line}  " for line in block.lines).rstrip()
     heading = "| " + " | ".join(column.title or " " for column in block.columns) + " |"
     rule = "| " + " | ".join("---:" if column.right else "---" for column in block.columns) + " |"
-    rows = ["| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in block.rows]
+    rows = ["| " + " | ".join(_indented(cell).replace("|", "\\|") for cell in row) + " |" for row in block.rows]
     return "\n".join([heading, rule, *rows])
 
 
 def to_html(report: Report) -> str:
     """The report as a whole page that needs nothing else."""
     title = escape(report.headline.partition(":")[0] or "mansard")
-    head = f'<head><meta charset="utf-8"><title>{title}</title><style>{_STYLE}</style></head>'
+    head = f'<head><meta charset="utf-8">{_VIEWPORT}<title>{title}</title><style>{_STYLE}</style></head>'
     return f'<!doctype html>\n<html lang="en">{head}\n<body>\n{to_fragment(report)}\n</body></html>\n'
 
 
@@ -60,8 +62,14 @@ def _html(block: Block) -> str:
 
     def cells(tag: str, row: tuple[str, ...]) -> str:
         pairs = zip(row, block.columns, strict=True)
-        inner = "".join(f"<{tag}{right if c.right else ''}>{escape(text)}</{tag}>" for text, c in pairs)
+        inner = "".join(f"<{tag}{right if c.right else ''}>{_indented(text)}</{tag}>" for text, c in pairs)
         return f"<tr>{inner}</tr>"
 
     heading = cells("th", tuple(column.title for column in block.columns)) if block.has_heading else ""
-    return "<table>" + heading + "\n".join(cells("td", row) for row in block.rows) + "</table>"
+    rows = "\n".join(cells("td", row) for row in block.rows)
+    return f'<div class="scroll"><table>{heading}{rows}</table></div>'
+
+
+def _indented(text: str) -> str:
+    """A cell whose leading spaces, which mark a part of the row above, are kept."""
+    return "&nbsp;" * (len(text) - len(text.lstrip(" "))) + escape(text.lstrip(" "))
