@@ -14,12 +14,13 @@ from mansard.analysis import analyze as analyze
 from mansard.analysis import grid as grid
 from mansard.analysis import saturate as saturate
 from mansard.analysis import step as step
+from mansard.answers import cite as _cite
+from mansard.answers import explain as _explain
+from mansard.answers import list as _list
+from mansard.answers import request as _request
+from mansard.answers import schema as _schema
+from mansard.answers import show as _show
 from mansard.answers._answer import Answer as Answer
-from mansard.answers.cite import cite as cite
-from mansard.answers.explain import explain as explain
-from mansard.answers.request import request as request
-from mansard.answers.schema import schema as schema
-from mansard.answers.show import show as show
 from mansard.errors import InputError as InputError
 from mansard.errors import MansardError as MansardError
 from mansard.errors import UnavailableError as UnavailableError
@@ -35,4 +36,9 @@ from mansard.single import operator as operator
 
 __version__: str
 
-def list(kind: str, *, sort: str = "name") -> Answer: ...  # noqa: A001  # the verb's name
+explain = _explain.answer
+request = _request.answer
+list = _list.answer  # noqa: A001  # the verb's name
+show = _show.answer
+cite = _cite.answer
+schema = _schema.answer

@@ -62,7 +62,9 @@ def test_every_verb_of_the_command_line_is_a_function() -> None:
 
 def test_the_stub_names_what_the_package_has() -> None:
     stub = (Path(mansard.__file__).parent / "__init__.pyi").read_text(encoding="utf-8")
-    named = set(re.findall(r" as (\w+)$", stub, re.MULTILINE)) | set(re.findall(r"^def (\w+)", stub, re.MULTILINE))
+    named = set(re.findall(r" as ([A-Za-z]\w+)$", stub, re.MULTILINE)) | set(
+        re.findall(r"^(\w+) = ", stub, re.MULTILINE)
+    )
     assert named | {"__version__"} == {*mansard.__all__, "list"}
 
 

@@ -12,7 +12,7 @@ from mansard.results import package_version, plain
 from mansard.views.report import Report
 
 
-def advise(model: ModelLike, *, on: DeviceLike, **words: Unpack[Words]) -> Answer:
+def answer(model: ModelLike, *, on: DeviceLike, **words: Unpack[Words]) -> Answer:
     """The answer of `mansard advise`; the words are those of `mansard.advise`."""
     found = advice.advise(model, on=on, **words)
 

@@ -11,7 +11,7 @@ from mansard.results import Analysis
 from mansard.views.report import Report
 
 
-def analyze(model: ModelLike, *, on: DeviceLike, **words: Unpack[Words]) -> Answer:
+def answer(model: ModelLike, *, on: DeviceLike, **words: Unpack[Words]) -> Answer:
     """The answer of `mansard analyze`; the words are those of `mansard.analyze`."""
     return of(analysis.analyze(model, on=on, **words))
 

@@ -9,7 +9,7 @@ from mansard.results import package_version, plain
 from mansard.views.report import Report
 
 
-def cite(name: DeviceLike | ModelLike, *, online: bool = False) -> Answer:
+def answer(name: DeviceLike | ModelLike, *, online: bool = False) -> Answer:
     """The sources of a device or a model: title, address, date, and how far they can be trusted.
 
     Raises:

@@ -13,10 +13,10 @@ from mansard.views.derivation import derivations
 from mansard.views.report import Report
 
 
-def explain(model: ModelLike, *, on: DeviceLike, **words: Unpack[Words]) -> Answer:
+def answer(model: ModelLike, *, on: DeviceLike, **words: Unpack[Words]) -> Answer:
     """What `analyze` answers, line by line: formula, numbers put in, result, unit, source.
 
-    >>> print(str(explain("params=8e9", on="peak=990e12,bandwidth=3.35e12")).splitlines()[0])
+    >>> print(str(answer("params=8e9", on="peak=990e12,bandwidth=3.35e12")).splitlines()[0])
     params=8e9 on peak=990e12,bandwidth=3.35e12 (bf16): decode is memory-bound, at best 4.78 ms a token
     """
     found = analysis.analyze(model, on=on, **words)

@@ -13,13 +13,13 @@ from mansard.views.report import Report
 Found = TypeVar("Found")
 
 
-def list_(kind: str, *, sort: str = "name") -> Answer:
+def answer(kind: str, *, sort: str = "name") -> Answer:
     """What there is of a kind: models, devices, engines, formats, operators. sort: devices, the largest first.
 
     Raises:
         UsageError: if there is no such kind or order.
 
-    >>> [row["name"] for row in list_("engines").rows()]
+    >>> [row["name"] for row in answer("engines").rows()]
     ['eager', 'ideal', 'usual']
     """
     if kind not in KINDS:

@@ -9,7 +9,7 @@ from mansard.single import OperatorAnalysis
 from mansard.views.report import Report
 
 
-def operator(name: str, *, on: DeviceLike, explains: bool = False, **inputs: Any) -> Answer:
+def answer(name: str, *, on: DeviceLike, explains: bool = False, **inputs: Any) -> Answer:
     """The answer of `mansard operator`; the inputs are those of `mansard.operator`. explains: the arithmetic."""
     return of(single.operator(name, on=on, **inputs), explains=explains)
 

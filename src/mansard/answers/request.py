@@ -9,13 +9,13 @@ from mansard.results import package_version
 from mansard.views.report import Report
 
 
-def request(*, ttft: float, itl: float, output: int, prompt: int | None = None) -> Answer:
+def answer(*, ttft: float, itl: float, output: int, prompt: int | None = None) -> Answer:
     """How long a request takes and at which rates, from its TTFT [s] and ITL [s], each with its definition.
 
     Raises:
         UsageError: if a time is negative or not finite, or a count is not a positive whole number.
 
-    >>> request(ttft=0.2, itl=0.05, output=5).to_dict()["e2e_s"]
+    >>> answer(ttft=0.2, itl=0.05, output=5).to_dict()["e2e_s"]
     0.4
     """
     if prompt is not None and not _is_count(prompt):

@@ -12,7 +12,7 @@ from mansard.results import package_version, plain
 from mansard.views.report import Report
 
 
-def saturate(model: ModelLike, *, on: DeviceLike, **words: Unpack[SaturateWords]) -> Answer:
+def answer(model: ModelLike, *, on: DeviceLike, **words: Unpack[SaturateWords]) -> Answer:
     """The answer of `mansard saturate`; the words are those of `mansard.saturate`."""
     found = analysis.saturate(model, on=on, **words)
 

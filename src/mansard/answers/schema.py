@@ -8,7 +8,7 @@ from mansard.answers._schemas import json_schema, schema_names
 from mansard.views.report import Report, Text
 
 
-def schema(name: str) -> Answer:
+def answer(name: str) -> Answer:
     """The JSON Schema (draft 2020-12) of an output by its name, such as `analysis`.
 
     Raises:

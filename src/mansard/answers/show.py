@@ -7,7 +7,7 @@ from mansard.inputs.model import ModelConfig, ModelLike
 from mansard.views.report import Report
 
 
-def show(name: DeviceLike | ModelLike, *, online: bool = False) -> Answer:
+def answer(name: DeviceLike | ModelLike, *, online: bool = False) -> Answer:
     """Everything that is known of a device (values with their confidence, ridge points) or a model (its layers).
 
     Raises:

@@ -24,6 +24,6 @@ def command(
     \b
     mansard advise llama-3.1-8b --on h100-sxm --batch 32
     """  # noqa: D301  # click's mark: do not wrap
-    from mansard.answers.advise import advise
+    from mansard.answers.advise import answer
 
-    return deliver(advise(model, on=device, **words), shape=shape, as_json=as_json, file=file, quiet=quiet)
+    return deliver(answer(model, on=device, **words), shape=shape, as_json=as_json, file=file, quiet=quiet)

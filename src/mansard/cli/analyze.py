@@ -28,6 +28,6 @@ def command(
 
     Exits with 1 if it does not fit in the device's memory; the bound is still given.
     """  # noqa: D301  # click's mark: do not wrap
-    from mansard.answers.analyze import analyze
+    from mansard.answers.analyze import answer
 
-    return deliver(analyze(model, on=device, **words), shape=shape, as_json=as_json, file=file, quiet=quiet)
+    return deliver(answer(model, on=device, **words), shape=shape, as_json=as_json, file=file, quiet=quiet)

@@ -16,6 +16,6 @@ def command(*, name: str, online: bool, shape: str | None, as_json: bool, file: 
     \b
     mansard cite h100-sxm
     """  # noqa: D301  # click's mark: do not wrap
-    from mansard.answers.cite import cite
+    from mansard.answers.cite import answer
 
-    return deliver(cite(name, online=online), shape=shape, as_json=as_json, file=file, quiet=quiet)
+    return deliver(answer(name, online=online), shape=shape, as_json=as_json, file=file, quiet=quiet)

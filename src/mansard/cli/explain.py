@@ -25,6 +25,6 @@ def command(
     mansard explain params=8e9 --on peak=990e12,bandwidth=3.35e12 --prompt 8000
     mansard explain llama-3.1-8b --on h100-sxm --batch 32
     """  # noqa: D301  # click's mark: do not wrap
-    from mansard.answers.explain import explain
+    from mansard.answers.explain import answer
 
-    return deliver(explain(model, on=device, **words), shape=shape, as_json=as_json, file=file, quiet=quiet)
+    return deliver(answer(model, on=device, **words), shape=shape, as_json=as_json, file=file, quiet=quiet)

@@ -21,6 +21,6 @@ def command(*, kind: str, by: str, shape: str | None, as_json: bool, file: str |
     mansard list devices --sort ridge
     mansard list models --format csv
     """  # noqa: D301  # click's mark: do not wrap
-    from mansard.answers.list import list_
+    from mansard.answers.list import answer
 
-    return deliver(list_(kind, sort=by), shape=shape, as_json=as_json, file=file, quiet=quiet)
+    return deliver(answer(kind, sort=by), shape=shape, as_json=as_json, file=file, quiet=quiet)

@@ -27,10 +27,10 @@ def command(
 
     `mansard list operators` names them all.
     """  # noqa: D301  # click's mark: do not wrap
-    from mansard.answers.operator import operator
+    from mansard.answers.operator import answer
 
-    answer = operator(name, on=device, explains=explains, **_pairs(inputs))
-    return deliver(answer, shape=shape, as_json=as_json, file=file, quiet=quiet)
+    found = answer(name, on=device, explains=explains, **_pairs(inputs))
+    return deliver(found, shape=shape, as_json=as_json, file=file, quiet=quiet)
 
 
 def _pairs(inputs: tuple[str, ...]) -> dict[str, Any]:

@@ -25,7 +25,7 @@ def command(
     \b
     mansard request --ttft 0.2 --itl 0.05 --output 5
     """  # noqa: D301  # click's mark: do not wrap
-    from mansard.answers.request import request
+    from mansard.answers.request import answer
 
-    answer = request(ttft=ttft, itl=itl, output=output, prompt=prompt)
-    return deliver(answer, shape=shape, as_json=as_json, file=file, quiet=quiet)
+    found = answer(ttft=ttft, itl=itl, output=output, prompt=prompt)
+    return deliver(found, shape=shape, as_json=as_json, file=file, quiet=quiet)

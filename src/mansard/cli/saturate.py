@@ -26,6 +26,6 @@ def command(
     mansard saturate llama-3.1-8b --on h100-sxm
     mansard saturate llama-3.1-8b --on h100-sxm --context 4096
     """  # noqa: D301  # click's mark: do not wrap
-    from mansard.answers.saturate import saturate
+    from mansard.answers.saturate import answer
 
-    return deliver(saturate(model, on=device, **words), shape=shape, as_json=as_json, file=file, quiet=quiet)
+    return deliver(answer(model, on=device, **words), shape=shape, as_json=as_json, file=file, quiet=quiet)

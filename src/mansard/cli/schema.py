@@ -15,6 +15,6 @@ def command(*, name: str, shape: str | None, as_json: bool, file: str | None, qu
     \b
     mansard schema analysis > analysis.schema.json
     """  # noqa: D301  # click's mark: do not wrap
-    from mansard.answers.schema import schema
+    from mansard.answers.schema import answer
 
-    return deliver(schema(name), shape=shape, as_json=as_json, file=file, quiet=quiet)
+    return deliver(answer(name), shape=shape, as_json=as_json, file=file, quiet=quiet)

@@ -18,6 +18,6 @@ def command(*, name: str, online: bool, shape: str | None, as_json: bool, file: 
     mansard show llama-3.1-8b
     mansard show ./config.json --json
     """  # noqa: D301  # click's mark: do not wrap
-    from mansard.answers.show import show
+    from mansard.answers.show import answer
 
-    return deliver(show(name, online=online), shape=shape, as_json=as_json, file=file, quiet=quiet)
+    return deliver(answer(name, online=online), shape=shape, as_json=as_json, file=file, quiet=quiet)
