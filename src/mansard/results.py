@@ -135,6 +135,43 @@ class Advice(NamedTuple):
     why: str
 
 
+class CurvePoint(NamedTuple):
+    """One decode step along a curve. fits: None where the device's memory is not known."""
+
+    value: int
+    flops: float
+    bytes: float
+    intensity: float
+    best_s: float
+    bound: str
+    tokens_per_s_per_user: float
+    tokens_per_s_per_device: float
+    memory_bytes: int
+    fits: bool | None
+
+
+class Curve(NamedTuple):
+    """Decode against the batch or the context, all else kept.
+
+    knee: the smallest batch at which compute catches up with memory; None is "never", with the reason. largest: what
+    still fits; None where nothing limits it or the device's memory is not known.
+    """
+
+    model: str
+    device: str
+    over: str  # "batch" | "context"
+    here: int  # the value of the scenario itself
+    points: tuple[CurvePoint, ...]
+    knee: int | None
+    reason: str
+    largest: int | None
+    ridge_point: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """The curve as dicts and lists."""
+        return {name: plain(value) for name, value in self._asdict().items()}
+
+
 class Answers(Protocol):
     """What an analysis works out only when it is asked for: given by the scenario that it came from."""
 
@@ -225,6 +262,17 @@ class Analysis:
             "sources": plain(self.sources),
         }
 
+    def chart(self, kind: str = "roofline", *, theme: str = "light", width: int = 600, along: str | None = None) -> Any:
+        """A chart: roofline, clocks, operators, batch, context, memory, request or hardware.
+
+        It shows itself in a notebook; `save("roof.svg")` writes it as svg, png, pdf, html or json. width: pixels of the
+        plot. along: "batch" or "context", for a trajectory of decode in the roofline.
+
+        Raises:
+            UsageError: if there is no such chart or theme.
+        """
+        return _drawing().draw(kind, self, theme=theme, width=width, along=along)
+
     def to_json(self, indent: int | None = 2) -> str:
         """The same as JSON text; never NaN or Infinity."""
         return json.dumps(self.to_dict(), indent=indent, allow_nan=False, ensure_ascii=False)
@@ -239,6 +287,15 @@ class Analysis:
     def _repr_html_(self) -> str:
         """What a notebook shows."""
         return str(_answer(self)._repr_html_())
+
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
+        """The roofline, live or as a picture; the tables; plain text, for what can show neither."""
+        return {**self.chart()._repr_mimebundle_(), "text/html": self._repr_html_(), "text/plain": str(self)}
+
+
+def _drawing() -> Any:
+    """Charts, found by name as well."""
+    return registry.module("mansard.views", "drawing")
 
 
 def _answer(found: Analysis) -> Any:

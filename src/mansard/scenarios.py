@@ -101,19 +101,21 @@ class Scenario:
         knows_cache = bool(self.binding.model.layers)
         per_sequence = self._cache_bytes(work.last_context)
         room = device.memory_bytes
-        largest = None if room is None else self._largest(room, lambda b: self._needed(b, work.last_context))
+        largest = None if room is None else self._largest(room, lambda b: self.needed_bytes(b, work.last_context))
         return Memory(
             weights_bytes=self.binding.weight_bytes,
             cache_bytes=work.batch * per_sequence if knows_cache else None,
             state_bytes=0,
             activations_bytes=self._activation_bytes(work.batch) if knows_cache else None,
             reserve_bytes=self.binding.engine.reserve_bytes,
-            total_bytes=self._needed(work.batch, work.last_context),
+            total_bytes=self.needed_bytes(work.batch, work.last_context),
             device_bytes=room,
             device_label=device.memory_label,
             fits=self.fits(),
             max_batch=largest,
-            max_context_tokens=None if room is None else self._largest(room, lambda c: self._needed(work.batch, c)),
+            max_context_tokens=None
+            if room is None
+            else self._largest(room, lambda c: self.needed_bytes(work.batch, c)),
             max_concurrent_requests=largest,
             cache_bytes_per_sequence=per_sequence if knows_cache else None,
             tokens_per_sequence=work.last_context,
@@ -122,7 +124,7 @@ class Scenario:
     def fits(self) -> bool | None:
         """Whether it fits; None if the device's memory is not known."""
         room, work = self.binding.device.memory_bytes, self.workload
-        return None if room is None else self._needed(work.batch, work.last_context) <= room
+        return None if room is None else self.needed_bytes(work.batch, work.last_context) <= room
 
     def _cache_bytes(self, context: int) -> int:
         return memory_of.cache_bytes(self.binding.model, self.binding.deployment, context)
@@ -139,7 +141,8 @@ class Scenario:
             batch=batch,
         )
 
-    def _needed(self, batch: int, context: int) -> int:
+    def needed_bytes(self, batch: int, context: int) -> int:
+        """Bytes of weights, cache, activations and reserve for so many sequences of so many tokens."""
         fixed = self.binding.weight_bytes + self.binding.engine.reserve_bytes
         return fixed + batch * self._cache_bytes(context) + self._activation_bytes(batch)
 

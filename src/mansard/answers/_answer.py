@@ -2,10 +2,14 @@
 
 import json
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
+from mansard.errors import UsageError, did_you_mean
 from mansard.inputs.notes import Note
 from mansard.views.report import Report
+
+if TYPE_CHECKING:
+    from mansard.views.drawing import Chart
 
 
 class Reporter(Protocol):
@@ -14,14 +18,23 @@ class Reporter(Protocol):
     def __call__(self, *, quiet: bool = False) -> Report: ...
 
 
+class Charts(NamedTuple):
+    """How an answer is drawn: its usual chart, those that it has, and what draws one."""
+
+    usual: str
+    kinds: tuple[str, ...]
+    draw: Callable[..., "Chart"]
+
+
 class Answer(NamedTuple):
-    """What a verb answers. `status` is what the command exits with: 1 if the answer is no."""
+    """What a verb answers. `status` is the exit status: 1 if the answer is no. charts: None if it has none."""
 
     document: Callable[[], dict[str, Any]]
     rows: Callable[[], Iterable[Mapping[str, Any]]]
     report: Reporter
     notes: Callable[[], Iterable[Note]] = tuple
     status: int = 0
+    charts: Charts | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """The document that `--json` prints."""
@@ -30,6 +43,21 @@ class Answer(NamedTuple):
     def to_json(self, indent: int | None = 2) -> str:
         """The same as JSON text; never NaN or Infinity."""
         return json.dumps(self.document(), indent=indent, allow_nan=False, ensure_ascii=False)
+
+    def chart(self, kind: str | None = None, *, theme: str = "light", width: int | None = None) -> "Chart":
+        """A chart of the answer; without a kind the usual one.
+
+        Raises:
+            UsageError: if the answer has no such chart.
+        """
+        if self.charts is None:
+            raise UsageError("this answer has no chart", hint="analyze, saturate and list devices have charts")
+        kind = kind or self.charts.usual
+        if kind not in self.charts.kinds:
+            hint = did_you_mean(kind, self.charts.kinds) or f"one of {', '.join(self.charts.kinds)}"
+            raise UsageError(f"this answer has no chart that is called {kind[:60]!r}", hint=hint)
+        size = {} if width is None else {"width": width}
+        return self.charts.draw(kind, theme=theme, **size)
 
     def __str__(self) -> str:
         from mansard.views.plain import to_plain

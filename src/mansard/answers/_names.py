@@ -2,7 +2,7 @@
 
 from mansard.errors import UsageError, did_you_mean
 
-KINDS = ("models", "devices", "engines", "formats", "operators")
+KINDS = ("models", "devices", "engines", "formats", "operators", "charts")
 ORDERS = ("name", "ridge", "bandwidth", "peak")  # in which devices can be listed
 
 
@@ -24,6 +24,10 @@ def names_of(kind: str) -> tuple[str, ...]:
         from mansard.precision import WEIGHT_FORMATS
 
         return tuple(WEIGHT_FORMATS)
+    if kind == "charts":
+        from mansard.registry import names
+
+        return names("mansard.views.charts")
     from mansard.single import operator_names
 
     return tuple(operator_names())

@@ -1,26 +1,30 @@
-"""`list`: what there is, models, devices, engines, weight formats, operators."""
+"""`list`: what there is, models, devices, engines, weight formats, operators, charts."""
 
 from collections.abc import Callable, Iterator
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from mansard.answers._answer import Answer
+from mansard.answers._answer import Answer, Charts
 from mansard.answers._names import KINDS, ORDERS, names_of, unknown
 from mansard.errors import InputError, UsageError
 from mansard.inputs.notes import Note
+from mansard.registry import module
 from mansard.results import package_version
 from mansard.views.report import Report
+
+if TYPE_CHECKING:
+    from mansard.views.drawing import Chart
 
 Found = TypeVar("Found")
 
 
 def answer(kind: str, *, sort: str = "name") -> Answer:
-    """What there is of a kind: models, devices, engines, formats, operators. sort: devices, the largest first.
+    """What there is of a kind: models, devices, engines, formats, operators, charts. sort: devices, the largest first.
 
     Raises:
         UsageError: if there is no such kind or order.
 
-    >>> [row["name"] for row in answer("engines").rows()]
-    ['eager', 'ideal', 'usual']
+    >>> " ".join(row["name"] for row in answer("engines").rows())
+    'eager ideal usual'
     """
     if kind not in KINDS:
         raise unknown(kind, "kind", KINDS)
@@ -41,7 +45,14 @@ def answer(kind: str, *, sort: str = "name") -> Answer:
         rows=lambda: rows,
         report=report,
         notes=lambda: left_out,
+        charts=Charts("hardware", ("hardware",), _draw) if kind == "devices" else None,
     )
+
+
+def _draw(kind: str, **look: Any) -> "Chart":
+    from mansard.views.drawing import draw
+
+    return draw(kind, **look)
 
 
 def _devices(by: str, left_out: list[Note]) -> tuple[list[dict[str, Any]], Callable[[], Report]]:
@@ -91,4 +102,6 @@ def _row(kind: str, name: str) -> dict[str, Any]:
             "layers": len(model.layers),
             "dtype": model.dtype,
         }
+    if kind == "charts":
+        return {"name": name, "shows": module("mansard.views.charts", name).SAYS}
     return {"name": name}

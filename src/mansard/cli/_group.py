@@ -22,7 +22,7 @@ SUMMARIES = {
     "saturate": "The batch at which compute catches up, or never and why.",
     "operator": "One operator alone: loads, work, stores, intensity, bound.",
     "request": "The arithmetic of a request from given numbers.",
-    "list": "What there is: models, devices, engines, formats, operators.",
+    "list": "What there is: models, devices, engines, formats, operators, charts.",
     "show": "Everything known of a device or a model.",
     "cite": "Where the numbers of a device or a model come from.",
     "schema": "The JSON Schema of an output.",

@@ -1,7 +1,8 @@
 """The options that commands share, in the words of the interface."""
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from functools import wraps
+from typing import Any, NamedTuple, TypeVar
 
 import click
 
@@ -95,7 +96,17 @@ deployment_options = _all(
 routing_option = click.option("--routing", metavar="HOW", help="Tokens over experts: even, or least touched (even).")
 online_option = click.option("--online", is_flag=True, help="Look a hub id up on the network.")
 
-output_options = _all(
+chart_options = _all(
+    click.option(
+        "--chart",
+        "charts",
+        multiple=True,
+        metavar="[KIND:]FILE",
+        help="Draw a chart into FILE.svg, .png, .pdf, .html or .json; KIND is one of `mansard list charts`.",
+    ),
+    click.option("--theme", type=click.Choice(("light", "dark")), default="light", help="How charts look (light)."),
+)
+_OUTPUT = _all(
     click.option("--format", "shape", type=click.Choice(FORMATS), default=None, help="How it is written (table)."),
     click.option("--json", "as_json", is_flag=True, help="The same as --format json."),
     click.option(
@@ -107,3 +118,25 @@ output_options = _all(
     ),
     click.option("--quiet", is_flag=True, help="No notes."),
 )
+
+
+class Output(NamedTuple):
+    """How an answer is handed over; see the options."""
+
+    shape: str | None = None
+    as_json: bool = False
+    file: str | None = None
+    quiet: bool = False
+    charts: tuple[str, ...] = ()
+    theme: str = "light"
+
+
+def output_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The options of every command's output, gathered into its argument `out`."""
+
+    @wraps(command)
+    def gathered(**given: Any) -> Any:
+        out = Output(**{name: given.pop(name) for name in Output._fields if name in given})
+        return command(out=out, **given)
+
+    return _OUTPUT(gathered)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from mansard.cli._options import Output
 from mansard.errors import UsageError
 
 if TYPE_CHECKING:
@@ -14,26 +15,37 @@ if TYPE_CHECKING:
 PLAIN_WIDTH = 100
 
 
-def deliver(answer: "Answer", *, shape: str | None, as_json: bool, file: str | None, quiet: bool) -> int:
-    """Writes the answer and gives the exit status.
+def deliver(answer: "Answer", out: Output) -> int:
+    """Writes the answer and its charts, and gives the exit status.
 
     Raises:
         UsageError: if --json contradicts --format, or the file cannot be written.
     """
-    if as_json and shape not in (None, "json"):
-        raise UsageError(f"--json and --format {shape} contradict each other", hint="give one of them")
-    shape = "json" if as_json else shape or "table"
-    if shape == "table" and file is None and _is_terminal():
+    if out.as_json and out.shape not in (None, "json"):
+        raise UsageError(f"--json and --format {out.shape} contradict each other", hint="give one of them")
+    shape = "json" if out.as_json else out.shape or "table"
+    for named in out.charts:
+        _draw(answer, named, out)
+    if shape == "table" and out.file is None and _is_terminal():
         from mansard.views.terminal import show
 
-        show(answer.report(quiet=quiet))
+        show(answer.report(quiet=out.quiet))
         return answer.status
-    text = _rendered(answer, shape, quiet)
-    _write(text, file)
-    if shape in ("json", "jsonl", "csv") and not quiet:
+    _write(_rendered(answer, shape, out.quiet), out.file)
+    if shape in ("json", "jsonl", "csv") and not out.quiet:
         for note in answer.notes():
             click.echo(f"{'warning' if note.level == 'warning' else 'note'}: {note.text}", err=True)
     return answer.status
+
+
+def _draw(answer: "Answer", named: str, out: Output) -> None:
+    """One `--chart`: `roof.svg`, or `memory:mem.png` where the kind is not the usual one."""
+    kind, colon, place = named.partition(":")
+    if not colon or "/" in kind or "." in kind:
+        kind, place = "", named
+    answer.chart(kind or None, theme=out.theme).save(place)
+    if not out.quiet:
+        click.echo(f"note: chart written to {place}", err=True)
 
 
 def _rendered(answer: "Answer", shape: str, quiet: bool) -> str:

@@ -16,9 +16,7 @@ from mansard.cli._output import deliver
 @options.routing_option
 @options.online_option
 @options.output_options
-def command(
-    *, model: str, device: str, shape: str | None, as_json: bool, file: str | None, quiet: bool, **words: Any
-) -> int:
+def command(*, model: str, device: str, out: options.Output, **words: Any) -> int:
     """Every change that could help MODEL on a device or is often thought to: its gain in the bound, and why.
 
     \b
@@ -26,4 +24,4 @@ def command(
     """  # noqa: D301  # click's mark: do not wrap
     from mansard.answers.advise import answer
 
-    return deliver(answer(model, on=device, **words), shape=shape, as_json=as_json, file=file, quiet=quiet)
+    return deliver(answer(model, on=device, **words), out)

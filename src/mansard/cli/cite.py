@@ -10,7 +10,7 @@ from mansard.cli._output import deliver
 @click.argument("name", type=options.Named("name", "devices"))
 @options.online_option
 @options.output_options
-def command(*, name: str, online: bool, shape: str | None, as_json: bool, file: str | None, quiet: bool) -> int:
+def command(*, name: str, online: bool, out: options.Output) -> int:
     """Where the numbers of a device or a model come from: title, address, date, and how far they can be trusted.
 
     \b
@@ -18,4 +18,4 @@ def command(*, name: str, online: bool, shape: str | None, as_json: bool, file: 
     """  # noqa: D301  # click's mark: do not wrap
     from mansard.answers.cite import answer
 
-    return deliver(answer(name, online=online), shape=shape, as_json=as_json, file=file, quiet=quiet)
+    return deliver(answer(name, online=online), out)

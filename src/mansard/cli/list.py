@@ -7,15 +7,16 @@ from mansard.cli import _options as options
 from mansard.cli._output import deliver
 
 
-@click.command("list", short_help="What there is: models, devices, engines, formats, operators.")
+@click.command("list", short_help="What there is: models, devices, engines, formats, operators, charts.")
 @click.argument("kind", type=click.Choice(KINDS))
 @click.option(
     "--sort", "by", type=click.Choice(ORDERS), default="name", show_default=True,
     help="Devices: the largest first.",
 )  # fmt: skip
+@options.chart_options
 @options.output_options
-def command(*, kind: str, by: str, shape: str | None, as_json: bool, file: str | None, quiet: bool) -> int:
-    """What there is: models, devices, engines, weight formats, operators.
+def command(*, kind: str, by: str, out: options.Output) -> int:
+    """What there is: models, devices, engines, weight formats, operators, charts.
 
     \b
     mansard list devices --sort ridge
@@ -23,4 +24,4 @@ def command(*, kind: str, by: str, shape: str | None, as_json: bool, file: str |
     """  # noqa: D301  # click's mark: do not wrap
     from mansard.answers.list import answer
 
-    return deliver(answer(kind, sort=by), shape=shape, as_json=as_json, file=file, quiet=quiet)
+    return deliver(answer(kind, sort=by), out)

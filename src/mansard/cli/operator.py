@@ -17,7 +17,7 @@ from mansard.errors import UsageError
 @options.output_options
 def command(
     *, name: str, inputs: tuple[str, ...], device: str, explains: bool,
-    shape: str | None, as_json: bool, file: str | None, quiet: bool,
+    out: options.Output,
 ) -> int:  # fmt: skip
     """One operator alone on a device: what each step loads, works and stores, its intensity, what binds it.
 
@@ -30,7 +30,7 @@ def command(
     from mansard.answers.operator import answer
 
     found = answer(name, on=device, explains=explains, **_pairs(inputs))
-    return deliver(found, shape=shape, as_json=as_json, file=file, quiet=quiet)
+    return deliver(found, out)
 
 
 def _pairs(inputs: tuple[str, ...]) -> dict[str, Any]:

@@ -18,7 +18,7 @@ _SECONDS = options.Quantity("s")
 @options.output_options
 def command(
     *, ttft: float, itl: float, output: int, prompt: int | None,
-    shape: str | None, as_json: bool, file: str | None, quiet: bool,
+    out: options.Output,
 ) -> int:  # fmt: skip
     """How long a request takes and at which rates, from its TTFT and ITL, each with its definition.
 
@@ -28,4 +28,4 @@ def command(
     from mansard.answers.request import answer
 
     found = answer(ttft=ttft, itl=itl, output=output, prompt=prompt)
-    return deliver(found, shape=shape, as_json=as_json, file=file, quiet=quiet)
+    return deliver(found, out)

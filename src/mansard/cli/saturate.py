@@ -14,10 +14,9 @@ from mansard.cli._output import deliver
 @options.context
 @options.deployment_options
 @options.online_option
+@options.chart_options
 @options.output_options
-def command(
-    *, model: str, device: str, shape: str | None, as_json: bool, file: str | None, quiet: bool, **words: Any
-) -> int:
+def command(*, model: str, device: str, out: options.Output, **words: Any) -> int:
     """The smallest batch at which decode keeps compute as busy as memory, or never, and the intensity it tends to.
 
     Without --context the weights alone are counted; with it each sequence brings its own cache to read.
@@ -28,4 +27,4 @@ def command(
     """  # noqa: D301  # click's mark: do not wrap
     from mansard.answers.saturate import answer
 
-    return deliver(answer(model, on=device, **words), shape=shape, as_json=as_json, file=file, quiet=quiet)
+    return deliver(answer(model, on=device, **words), out)

@@ -9,7 +9,7 @@ from mansard.cli._output import deliver
 @click.command("schema", short_help="The JSON Schema of an output.")
 @click.argument("name")
 @options.output_options
-def command(*, name: str, shape: str | None, as_json: bool, file: str | None, quiet: bool) -> int:
+def command(*, name: str, out: options.Output) -> int:
     """The JSON Schema of an output: analysis, explanation, saturation, operator, advice, request, model, device.
 
     \b
@@ -17,4 +17,4 @@ def command(*, name: str, shape: str | None, as_json: bool, file: str | None, qu
     """  # noqa: D301  # click's mark: do not wrap
     from mansard.answers.schema import answer
 
-    return deliver(answer(name), shape=shape, as_json=as_json, file=file, quiet=quiet)
+    return deliver(answer(name), out)

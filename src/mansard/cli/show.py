@@ -10,7 +10,7 @@ from mansard.cli._output import deliver
 @click.argument("name", type=options.Named("name", "devices"))
 @options.online_option
 @options.output_options
-def command(*, name: str, online: bool, shape: str | None, as_json: bool, file: str | None, quiet: bool) -> int:
+def command(*, name: str, online: bool, out: options.Output) -> int:
     """Everything that is known of a device (each value with its confidence, ridge points) or a model (its layers).
 
     \b
@@ -20,4 +20,4 @@ def command(*, name: str, online: bool, shape: str | None, as_json: bool, file: 
     """  # noqa: D301  # click's mark: do not wrap
     from mansard.answers.show import answer
 
-    return deliver(answer(name, online=online), shape=shape, as_json=as_json, file=file, quiet=quiet)
+    return deliver(answer(name, online=online), out)

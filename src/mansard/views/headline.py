@@ -10,13 +10,21 @@ def headline(found: Analysis) -> str:
     "llama-3.1-8b on H100 SXM (bf16): decode is memory-bound, at best 4.64 ms a token (215 tokens/s); prefill is
     compute-bound, 129.8 ms to the first token."
     """
-    subject = f"{found.model.name} on {found.device.title} ({_dtypes(found)})"
-    parts = [_decode(found.decode, found.workload.batch)] if found.decode else []
-    parts.append(_prefill(found.prefill, found.workload.batch))
-    times = "; ".join(parts) + "."
+    times = "; ".join(verdicts(found)) + "."
     if found.fits is False:
-        return f"{subject} {misfit(found.memory)}. If it did: {times}"
-    return f"{subject}: {times}"
+        return f"{subject(found)} {misfit(found.memory)}. If it did: {times}"
+    return f"{subject(found)}: {times}"
+
+
+def subject(found: Analysis) -> str:
+    """What was asked about: "llama-3.1-8b on H100 SXM (bf16)"."""
+    return f"{found.model.name} on {found.device.title} ({_dtypes(found)})"
+
+
+def verdicts(found: Analysis) -> list[str]:
+    """What binds each phase and how fast it can be, decode first."""
+    decode = [_decode(found.decode, found.workload.batch)] if found.decode else []
+    return [*decode, _prefill(found.prefill, found.workload.batch)]
 
 
 def misfit(memory: Memory) -> str:

@@ -1,0 +1,1 @@
+"""One chart per file: a result goes in, a Vega-Lite description comes out; nothing is computed but positions."""

@@ -1,0 +1,39 @@
+"""Logarithmic axes: their ends, and where a value lies on them in pixels."""
+
+from math import ceil, floor, log10
+from typing import Any, NamedTuple
+
+_STEPS = 4  # ends lie on quarters of a decade
+_FEW = 4  # decades that leave room for marks between them
+
+
+class LogScale(NamedTuple):
+    """An axis from `low` to `high` over so many pixels; the y axis runs upwards."""
+
+    low: float
+    high: float
+    pixels: float
+    upwards: bool = False
+
+    def at(self, value: float) -> float:
+        """The pixel of a value."""
+        share = log10(value / self.low) / log10(self.high / self.low)
+        return self.pixels * (1 - share if self.upwards else share)
+
+    def encoded(self) -> dict[str, Any]:
+        """The scale of an encoding."""
+        return {"type": "log", "domain": [self.low, self.high], "nice": False, "clamp": True}
+
+    def axis(self, title: str) -> dict[str, Any]:
+        """An axis that is ruled at whole decades, or also at 2 and 5 where there are few of them."""
+        exponents = range(floor(log10(self.low)), ceil(log10(self.high)) + 1)
+        steps = (1,) if len(exponents) > _FEW else (1, 2, 5)
+        values = [step * 10.0**exponent for exponent in exponents for step in steps]
+        return {"title": title, "format": "~s", "values": [v for v in values if self.low <= v <= self.high]}
+
+
+def log_scale(values: "list[float]", pixels: float, *, room: float = 2.0, upwards: bool = False) -> LogScale:
+    """An axis that holds the values with a factor of `room` at both ends."""
+    low = floor(_STEPS * log10(min(values) / room)) / _STEPS
+    high = ceil(_STEPS * log10(max(values) * room)) / _STEPS
+    return LogScale(10**low, 10**high, pixels, upwards)
