@@ -127,7 +127,7 @@ def _shorter_weights(where: Scenario) -> Iterator[Change]:
         ("a quarter of the weight bits, weights only (int4, groups of 128)", "int4-g128", 4.5),
     ):
         if share < bits and _can_be_computed(where, asked):
-            deployed = replace(where.binding.deployment, weights=asked)
+            deployed = where.binding.deployment._replace(weights=asked)
             why = "fewer bytes of weights are read" + (
                 ", and the products run at the rate of fp8" if asked == "fp8" else ""
             )
@@ -148,7 +148,7 @@ def _cache_and_attention(where: Scenario) -> Iterator[Change]:
     if not model.layers:
         return
     if DTYPE_BITS[deployed.kv or "bf16"] > 8:
-        shorter = replace(deployed, kv="fp8")
+        shorter = deployed._replace(kv="fp8")
         yield Change(
             "half the cache bits (fp8)", with_deployment(where, shorter), ALONE, "memory", "half the cache is read"
         )
@@ -156,18 +156,18 @@ def _cache_and_attention(where: Scenario) -> Iterator[Change]:
         deployed.attention != "fused" and where.binding.engine.attention == "standard"
     )
     if standard:
-        fused = replace(deployed, attention="fused")
+        fused = deployed._replace(attention="fused")
         why = "scores stay on the chip, and what the mask hides is not computed"
         yield Change("fused attention", with_deployment(where, fused), ALONE, "both", why)
     if where.binding.engine.fusion != "full":
-        whole = replace(deployed, engine="ideal")
+        whole = deployed._replace(engine="ideal")
         yield Change("full fusion", with_deployment(where, whole), ALONE, "memory", "activations stay on the chip")
 
 
 def _workloads(where: Scenario) -> Iterator[Change]:
     work = where.workload
     for factor in (2, 4):
-        larger = replace(where, workload=replace(work, batch=work.batch * factor))
+        larger = replace(where, workload=work._replace(batch=work.batch * factor))
         why = "the weights are read once for more sequences (gain per token)"
         yield Change(f"batch ×{factor}", larger, (factor, factor), "memory", why)
     context = work.decode_context
@@ -176,7 +176,7 @@ def _workloads(where: Scenario) -> Iterator[Change]:
     for name, ratio in (("half the context", 0.5), ("twice the context", 2.0)):
         length = max(1, int(context * ratio))
         prompt = max(work.cached + 1, int(work.prompt * ratio))
-        other = replace(where, workload=replace(work, context=length, prompt=prompt))
+        other = replace(where, workload=work._replace(context=length, prompt=prompt))
         # Twice the prompt is twice the work asked for: prefill is judged per prompt token.
         yield Change(
             name,
@@ -186,7 +186,7 @@ def _workloads(where: Scenario) -> Iterator[Change]:
             "less to attend to" if ratio < 1 else "more to attend to, and to prefill",
         )
     if work.cached == 0 and work.prompt > 1:
-        half = replace(where, workload=replace(work, cached=work.prompt // 2))
+        half = replace(where, workload=work._replace(cached=work.prompt // 2))
         yield Change(
             "half of the prompt from a prefix cache", half, ALONE, "both", "the cached half is read, not computed"
         )

@@ -49,7 +49,7 @@ def sizes(start: int, end: int, *also: int) -> list[int]:
 
 def _point(where: Scenario, over: Over, size: int) -> CurvePoint:
     work = where.workload
-    other = replace(work, batch=size) if over == "batch" else replace(work, context=size)
+    other = work._replace(batch=size) if over == "batch" else work._replace(context=size)
     step = replace(where, workload=other).phase("decode")
     batch = other.batch
     context = work.last_context if over == "batch" else size

@@ -1,6 +1,5 @@
 """What is asked: the workload of a request and the way it is deployed, with every fault of them found at once."""
 
-from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, TypedDict
 
 from mansard.errors import Fault, InputError, UsageError, did_you_mean
@@ -42,8 +41,7 @@ class Words(SaturateWords, total=False):
     routing: str | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Workload:
+class Workload(NamedTuple):
     """A batch of alike requests: `prompt` tokens in, `cached` of them in the cache already, and `output` tokens out.
 
     context: tokens that the decode step's query attends to, itself included; None takes the middle of the output.
@@ -66,8 +64,7 @@ class Workload:
         return max(self.prompt + self.output - 1, self.context or 0)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Deployment:
+class Deployment(NamedTuple):
     """How the model is run. None keeps the model's own format or dtype."""
 
     weights: str | None = None
