@@ -38,9 +38,13 @@ class MansardError(Exception):
 
 
 class UsageError(MansardError, ValueError):
-    """A word, an option or a quantity that cannot be understood (exit 2)."""
+    """A word, an option or a quantity that cannot be understood (exit 2); `faults` where there are several."""
 
     exit_code = 2
+
+    def __init__(self, message: str, *, hint: str = "", faults: Iterable[Fault] = ()) -> None:
+        super().__init__(message, hint=hint)
+        self.faults: tuple[Fault, ...] = tuple(faults)
 
 
 class InputError(MansardError, ValueError):

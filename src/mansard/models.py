@@ -79,6 +79,22 @@ def load_model(name: str | os.PathLike[str], *, online: bool = False) -> ModelCo
     raise UsageError(f"no model is called {text[:60]!r}", hint=f"{hint} Or give its config.json, or params=8e9")
 
 
+def named_model(text: str) -> ModelConfig:
+    """A model by its catalogue name or its parameter count; no path is looked at and no network, whatever the text is.
+
+    Raises:
+        UsageError: if the catalogue has no such model, with near matches.
+    """
+    if text.startswith("params="):
+        return _counted(text)
+    if (path := _catalogued(text)) is not None:
+        return _from_catalogue(path)
+    hint = did_you_mean(text, _known_names()) or "GET /api/list/models names them; or give the config itself"
+    raise UsageError(
+        f"no model is called {text[:60]!r}", hint=hint, faults=[Fault(problem="is not known", key="model")]
+    )
+
+
 def read_config(document: Mapping[str, Any], source: str, name: str | None = None) -> ModelConfig:
     """A model from a parsed configuration as its publisher wrote it.
 

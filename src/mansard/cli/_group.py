@@ -13,7 +13,7 @@ from mansard.registry import module, names
 
 _PACKAGE = "mansard.cli"
 # The order in which a newcomer would read them; what is not named here follows by name.
-_ORDER = ("analyze", "explain", "advise", "saturate", "operator", "request", "list", "show", "cite", "schema")
+_ORDER = ("analyze", "explain", "advise", "saturate", "operator", "request", "list", "show", "cite", "schema", "serve")
 # What each command answers, so that the list of them need not import them all; a test compares.
 SUMMARIES = {
     "analyze": "What limits each phase, how fast at best, what fits, what helps.",
@@ -26,6 +26,7 @@ SUMMARIES = {
     "show": "Everything known of a device or a model.",
     "cite": "Where the numbers of a device or a model come from.",
     "schema": "The JSON Schema of an output.",
+    "serve": "The page with sliders, and REST, on this machine.",
 }
 
 

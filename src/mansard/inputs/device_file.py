@@ -52,6 +52,18 @@ def load_device(name: str | os.PathLike[str]) -> Device:
     return _from_file(exact) if exact else _by_alias(text)
 
 
+def named_device(text: str) -> Device:
+    """A device by its catalogue name or its numbers; no path is looked at, whatever the text is.
+
+    Raises:
+        UsageError: if the catalogue has no such device, with near matches, or a quantity cannot be read.
+    """
+    if "=" in text:
+        return _given(text)
+    exact = exact_file("devices", text)
+    return _from_file(exact) if exact else _by_alias(text)
+
+
 def usable_devices() -> Iterator[Device]:
     """Every device whose memory bandwidth is known, without which nothing can be said of it."""
     for path in catalogue_files("devices"):

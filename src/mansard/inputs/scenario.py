@@ -163,8 +163,7 @@ def deployment(
 
 def _raise(faults: list[Fault]) -> None:
     if faults:
-        bad = InputError(faults)
-        raise UsageError(str(bad))
+        raise UsageError(str(InputError(faults)), faults=faults)
 
 
 def _count(name: str, value: Any, default: int, most: int, faults: list[Fault], *, minimum: int = 1) -> int:

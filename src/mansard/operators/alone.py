@@ -78,7 +78,7 @@ class Inputs:
                 hint = did_you_mean(key, known) or f"{self.name} takes {', '.join(known)}"
                 self.fault(key, f"is no input of {self.name}", self.given[key], hint)
         if self.faults:
-            raise UsageError(str(InputError(self.faults)))
+            raise UsageError(str(InputError(self.faults)), faults=self.faults)
 
     def value(self, key: str, default: Any) -> Any:
         """An input as it was given; a fault if it is needed and missing."""

@@ -3,7 +3,6 @@
 from math import ceil, floor, log10
 from typing import Any, NamedTuple
 
-_STEPS = 4  # ends lie on quarters of a decade
 _FEW = 4  # decades that leave room for marks between them
 
 
@@ -32,8 +31,13 @@ class LogScale(NamedTuple):
         return {"title": title, "format": "~s", "values": [v for v in values if self.low <= v <= self.high]}
 
 
-def log_scale(values: "list[float]", pixels: float, *, room: float = 2.0, upwards: bool = False) -> LogScale:
-    """An axis that holds the values with a factor of `room` at both ends."""
-    low = floor(_STEPS * log10(min(values) / room)) / _STEPS
-    high = ceil(_STEPS * log10(max(values) * room)) / _STEPS
+def log_scale(
+    values: "list[float]", pixels: float, *, room: float = 2.0, steps: int = 4, upwards: bool = False
+) -> LogScale:
+    """An axis that holds the values with a factor of `room` at both ends, which lie on so many steps to a decade.
+
+    Few steps keep the axis where it is while a value moves.
+    """
+    low = floor(steps * log10(min(values) / room)) / steps
+    high = ceil(steps * log10(max(values) * room)) / steps
     return LogScale(10**low, 10**high, pixels, upwards)

@@ -74,8 +74,8 @@ def _axes(
             rates += [peak, peak / 8]
     positive = [value for value in intensities if value > 0]
     return (
-        log_scale(positive, width, room=1.5),
-        log_scale([value for value in rates if value > 0], height, room=1.8, upwards=True),
+        log_scale(positive, width, room=1.5, steps=2),
+        log_scale([value for value in rates if value > 0], height, room=1.8, steps=2, upwards=True),
     )
 
 

@@ -1,0 +1,43 @@
+// The chart in view. New numbers go into the chart that is there; only another shape of it is built anew.
+
+import { element } from "./form.js";
+
+const SHOWN = new WeakMap();
+const SETTINGS = { actions: false, renderer: "svg", ast: false, tooltip: { theme: "custom" } };
+
+export async function drawChart(place, spec) {
+  if (!window.vegaEmbed) { place.replaceChildren(element("p", {}, "Charts need the extra charts: pip install 'mansard[web]'")); return; }
+  const { datasets, title, description, ...shape } = spec;
+  const key = JSON.stringify(shape);
+  const shown = SHOWN.get(place);
+  if (shown?.key === key) {
+    for (const [name, rows] of Object.entries(datasets)) {
+      try { shown.view.data(name, rows); } catch { /* data that no mark of this chart uses */ }
+    }
+    await shown.view.runAsync();
+  } else {
+    // Without titles of its own: the verdict above says the same, and may change without the chart's shape.
+    const made = await window.vegaEmbed(place, { ...shape, datasets }, SETTINGS);
+    shown?.view.finalize();
+    SHOWN.set(place, { key, view: made.view });
+  }
+  place.querySelector("svg")?.setAttribute("aria-label", description);
+  place.querySelector("svg")?.setAttribute("role", "img");
+}
+
+export function viewOf(place) {
+  return SHOWN.get(place)?.view;
+}
+
+// What the chart shows, for readers of the screen and for those who rather read numbers.
+export function chartTable(spec) {
+  return Object.entries(spec.datasets)
+    .filter(([name, rows]) => rows.length && !["labels", "regions", "slopes", "drops", "roofs"].includes(name))
+    .map(([name, rows]) => {
+      const columns = Object.keys(rows[0]).filter((key) => !["marked", "line", "align", "dx", "run"].includes(key));
+      return element("div", { class: "scroll" }, element("table", {}, element("caption", {}, name),
+        element("thead", {}, element("tr", {}, ...columns.map((key) => element("th", { scope: "col" }, key)))),
+        element("tbody", {}, ...rows.slice(0, 200).map((row) => element("tr", {}, ...columns.map((key) =>
+          element("td", {}, typeof row[key] === "number" ? Number(row[key].toPrecision(4)).toLocaleString("en") : String(row[key] ?? ""))))))));
+    });
+}
