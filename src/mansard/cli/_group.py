@@ -8,25 +8,22 @@ from typing import Any
 import click
 
 from mansard import __version__
+from mansard.answers import SAYS
 from mansard.errors import MansardError, did_you_mean
 from mansard.registry import module, names
 
 _PACKAGE = "mansard.cli"
 # The order in which a newcomer would read them; what is not named here follows by name.
-_ORDER = ("analyze", "explain", "advise", "saturate", "operator", "request", "list", "show", "cite", "schema", "serve")
-# What each command answers, so that the list of them need not import them all; a test compares.
+_ORDER = (
+    "analyze", "explain", "advise", "saturate", "operator", "request", "list", "show", "cite", "schema", "learn",
+    "serve", "mcp",
+)  # fmt: skip
+# What each command does, so that the list of them need not import them all; a test compares.
 SUMMARIES = {
-    "analyze": "What limits each phase, how fast at best, what fits, what helps.",
-    "explain": "The same as arithmetic that can be followed by hand.",
-    "advise": "Every change that could help, ranked, with the gain of each.",
-    "saturate": "The batch at which compute catches up, or never and why.",
-    "operator": "One operator alone: loads, work, stores, intensity, bound.",
-    "request": "The arithmetic of a request from given numbers.",
-    "list": "What there is: models, devices, engines, formats, operators, charts.",
-    "show": "Everything known of a device or a model.",
-    "cite": "Where the numbers of a device or a model come from.",
-    "schema": "The JSON Schema of an output.",
+    **SAYS,
+    "learn": "Lessons with live figures, and exercises that are checked.",
     "serve": "The page with sliders, and REST, on this machine.",
+    "mcp": "The same verbs as tools for agents.",
 }
 
 

@@ -6,6 +6,8 @@ from typing import Any, NamedTuple, TypeVar
 
 import click
 
+from mansard.errors import UsageError
+
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 FORMATS = ("table", "json", "jsonl", "csv", "md", "html")
@@ -118,6 +120,27 @@ _OUTPUT = _all(
     ),
     click.option("--quiet", is_flag=True, help="No notes."),
 )
+
+
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
+server_options = _all(
+    click.option("--port", type=click.IntRange(0, 65535), default=8642, show_default=True, help="0 takes a free one."),
+    click.option("--host", default="127.0.0.1", show_default=True, help="Anything but loopback needs --token."),
+    click.option("--token", envvar="MANSARD_TOKEN", help="What every request must show; also MANSARD_TOKEN."),
+)
+
+
+def require_token(host: str, token: str | None) -> None:
+    """Off loopback others can reach a server, so that it must ask for a token.
+
+    Raises:
+        UsageError: if there is none.
+    """
+    if host not in LOOPBACK and not token:
+        raise UsageError(
+            f"--host {host} lets others in, so that --token is needed",
+            hint="for example --host 0.0.0.0 --token $(openssl rand -hex 16)",
+        )
 
 
 class Output(NamedTuple):

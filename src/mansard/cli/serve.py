@@ -2,15 +2,12 @@
 
 import click
 
-from mansard.errors import UnavailableError, UsageError
-
-_LOOPBACK = ("127.0.0.1", "localhost", "::1")
+from mansard.cli import _options as options
+from mansard.errors import UnavailableError
 
 
 @click.command("serve", short_help="The page with sliders, and REST, on this machine.")
-@click.option("--port", type=click.IntRange(0, 65535), default=8642, show_default=True, help="0 takes a free one.")
-@click.option("--host", default="127.0.0.1", show_default=True, help="Anything but loopback needs --token.")
-@click.option("--token", envvar="MANSARD_TOKEN", help="What every request must show; also MANSARD_TOKEN.")
+@options.server_options
 @click.option("--no-open", is_flag=True, help="Do not open the page in a browser.")
 def command(*, port: int, host: str, token: str | None, no_open: bool) -> int:
     """Opens a page that answers while a slider moves; the same answers as JSON at /api, described at /docs.
@@ -19,11 +16,7 @@ def command(*, port: int, host: str, token: str | None, no_open: bool) -> int:
     mansard serve
     mansard serve --port 0 --no-open
     """  # noqa: D301  # click's mark: do not wrap
-    if host not in _LOOPBACK and not token:
-        raise UsageError(
-            f"--host {host} lets others in, so that --token is needed",
-            hint="mansard serve --host 0.0.0.0 --token $(openssl rand -hex 16)",
-        )
+    options.require_token(host, token)
     try:
         from mansard.server.run import serve
     except ImportError as missing:

@@ -10,6 +10,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
 from starlette.exceptions import HTTPException
 
+from mansard.answers import SAYS
 from mansard.answers._answer import Answer
 from mansard.errors import Fault, InputError, MansardError, UnavailableError, UsageError, did_you_mean, shortened
 from mansard.results import package_version
@@ -17,34 +18,10 @@ from mansard.server import verbs, words
 from mansard.server.bundle import vega_bundle
 from mansard.server.guards import LOOPBACK, Guard, error_document
 from mansard.server.reference import reference_page
+from mansard.views import teaching
 
 PAGE = Path(__file__).parent / "page"
 SECONDS = 10.0
-# What each verb takes; the answers themselves are found by name.
-VERBS: dict[str, type[words.Words]] = {
-    "analyze": words.Scenario,
-    "explain": words.Scenario,
-    "advise": words.Scenario,
-    "saturate": words.Saturate,
-    "operator": words.Operator,
-    "request": words.Request,
-    "list": words.Listed,
-    "show": words.Named,
-    "cite": words.Named,
-    "schema": words.Output,
-}
-SAYS = {
-    "analyze": "What limits each phase, how fast at best, what fits, what helps.",
-    "explain": "The same as arithmetic that can be followed by hand.",
-    "advise": "Every change that could help, ranked, with the gain of each.",
-    "saturate": "The batch at which compute catches up with memory, or never and why.",
-    "operator": "One operator alone: loads, work, stores, intensity, bound.",
-    "request": "The arithmetic of a request from given numbers.",
-    "list": "What there is: models, devices, engines, formats, operators, charts.",
-    "show": "Everything known of a device or a model.",
-    "cite": "Where the numbers of a device or a model come from.",
-    "schema": "The JSON Schema of an output.",
-}
 _TYPES = {
     ".html": "text/html; charset=utf-8",
     ".css": "text/css; charset=utf-8",
@@ -60,9 +37,10 @@ def create_app(*, hosts: tuple[str, ...] = LOOPBACK, token: str | None = None) -
         description="What limits an AI-inference workload. The same words and the same JSON as the command line.",
     )  # fmt: skip
     kept = verbs.Kept()
-    for verb, asked in VERBS.items():
+    for verb, asked in words.VERBS.items():
         app.post(f"/api/{verb}", summary=SAYS[verb], name=verb, responses=_ERRORS)(_verb(verb, asked, kept))
     _charts(app, kept)
+    _lessons(app)
     _pages(app, token)
     _errors(app)
     app.add_middleware(Guard, hosts=hosts, token=token)
@@ -134,6 +112,26 @@ def _charts(app: FastAPI, kept: verbs.Kept) -> None:
         return await _timed(lambda: JSONResponse(verbs.algebra_of(body)))
 
 
+def _lessons(app: FastAPI) -> None:
+    @app.get("/api/lessons", summary="The lessons in their order.")
+    async def lessons() -> Response:
+        return await _timed(lambda: JSONResponse({"lessons": teaching.lesson_list()}))
+
+    @app.post("/api/lesson", summary="A lesson, without its answers.", responses=_ERRORS)
+    async def lesson(body: words.Lesson) -> Response:
+        return await _timed(lambda: JSONResponse(teaching.lesson_document(body.name)))
+
+    @app.post(
+        "/api/grade", summary="Whether an answer to an exercise is right, and what to say to it.", responses=_ERRORS
+    )
+    async def attempt(body: words.Attempt) -> Response:
+        def work() -> Response:
+            found = teaching.judge(body.lesson, body.exercise, body.answer, body.tries)
+            return JSONResponse(found._asdict())
+
+        return await _timed(work)
+
+
 def _pages(app: FastAPI, token: str | None) -> None:
     @app.get("/", include_in_schema=False)
     async def page(request: Request) -> Response:
@@ -190,7 +188,7 @@ def _refused(error: Any, path: str) -> dict[str, Any]:
     key, hint = ".".join(where), ""
     problem = error["msg"][0].lower() + error["msg"][1:]
     if error["type"] == "extra_forbidden":
-        asked = VERBS.get(path.rsplit("/", 1)[-1])
+        asked = words.VERBS.get(path.rsplit("/", 1)[-1])
         hint = did_you_mean(where[-1], tuple(asked.model_fields)) if asked else ""
         problem = "is not known here"
     if error["type"] == "json_invalid":

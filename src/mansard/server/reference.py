@@ -19,6 +19,8 @@ _EXAMPLES = {
     "/api/schema": '{"name": "analysis"}',
     "/api/algebra": '{"batch": 1, "peak": 990e12, "bandwidth": 3.35e12}',
     "/api/chart": '{"kind": "roofline", "runs": [{"model": "llama-3.1-8b", "on": "h100-sxm"}]}',
+    "/api/lesson": '{"name": "clocks"}',
+    "/api/grade": '{"lesson": "clocks", "exercise": 0, "answer": "3.33 ms"}',
     "/api/page": '{"runs": [{"model": "llama-3.1-8b", "on": "h100-sxm"}]}',
 }
 

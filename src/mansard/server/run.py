@@ -4,12 +4,14 @@ import socket
 import sys
 import threading
 import webbrowser
+from typing import Any
 
 import uvicorn
 
 from mansard.errors import UsageError
+from mansard.server.agents import create_server
 from mansard.server.app import create_app
-from mansard.server.guards import LOOPBACK
+from mansard.server.guards import LOOPBACK, Guard
 
 
 def serve(*, host: str, port: int, token: str | None, opens: bool) -> int:
@@ -18,12 +20,28 @@ def serve(*, host: str, port: int, token: str | None, opens: bool) -> int:
     Raises:
         UsageError: if the address cannot be listened on.
     """
+    app = create_app(hosts=_hosts(host), token=token)
+    return _run(app, host, port, "" if token is None else f"?token={token}", opens=opens)
+
+
+def serve_agents(*, host: str, port: int, token: str | None) -> int:
+    """The tools for agents over HTTP at /mcp, behind the same guard.
+
+    Raises:
+        UsageError: if the address cannot be listened on.
+    """
+    app = create_server().streamable_http_app(stateless_http=True, json_response=True, host=host)
+    return _run(Guard(app, hosts=_hosts(host), token=token), host, port, "mcp", opens=False)
+
+
+def _hosts(host: str) -> tuple[str, ...]:
+    return LOOPBACK if host in LOOPBACK else (*LOOPBACK, host, socket.gethostname())
+
+
+def _run(app: Any, host: str, port: int, path: str, *, opens: bool) -> int:
     listening = _listening(host, port)
-    port = listening.getsockname()[1]
     shown = f"[{host}]" if ":" in host else host
-    address = f"http://{shown}:{port}/" + (f"?token={token}" if token else "")
-    hosts = (*LOOPBACK, host, socket.gethostname()) if host not in LOOPBACK else LOOPBACK
-    app = create_app(hosts=hosts, token=token)
+    address = f"http://{shown}:{listening.getsockname()[1]}/{path}"
     server = uvicorn.Server(uvicorn.Config(app, log_level="warning", access_log=False, server_header=False))
     sys.stderr.write(f"mansard is at {address} (interrupt to stop)\n")
     sys.stderr.flush()

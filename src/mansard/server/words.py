@@ -111,3 +111,33 @@ class Algebra(Words):
     peak: Annotated[float, Field(gt=0, le=1e24, allow_inf_nan=False)]
     bandwidth: Annotated[float, Field(gt=0, le=1e24, allow_inf_nan=False)]
     bytes_per_parameter: Annotated[float, Field(gt=0, le=16, allow_inf_nan=False)] = 2.0
+
+
+class Lesson(Words):
+    """A lesson by its name."""
+
+    name: Name
+
+
+class Attempt(Words):
+    """An answer to an exercise of a lesson, counted from 0; `tries`, how many there were, this one included."""
+
+    lesson: Name
+    exercise: Annotated[int, Field(ge=0, le=100)]
+    answer: Annotated[str, StringConstraints(max_length=LONGEST_NAME)]
+    tries: Annotated[int, Field(ge=1, le=1000)] = 1
+
+
+# What each verb takes; the answers themselves are found by name.
+VERBS: dict[str, type[Words]] = {
+    "analyze": Scenario,
+    "explain": Scenario,
+    "advise": Scenario,
+    "saturate": Saturate,
+    "operator": Operator,
+    "request": Request,
+    "list": Listed,
+    "show": Named,
+    "cite": Named,
+    "schema": Output,
+}

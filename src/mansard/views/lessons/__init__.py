@@ -1,0 +1,1 @@
+"""One lesson per file: something to predict, a figure, a worked example, exercises that are checked."""
