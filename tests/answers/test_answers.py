@@ -11,6 +11,7 @@ from click.testing import CliRunner
 import mansard
 from mansard.cli import root
 from mansard.errors import UsageError
+from mansard.registry import names
 
 H100 = "h100-sxm"
 VERBS: dict[str, tuple[Any, list[str]]] = {
@@ -56,7 +57,8 @@ def test_a_notebook_shows_a_piece_of_a_page(verb: str) -> None:
 
 
 def test_every_verb_of_the_command_line_is_a_function() -> None:
-    for verb in root.list_commands(None):
+    for verb in names("mansard.answers"):
+        assert verb in root.list_commands(None)
         assert callable(getattr(mansard, verb)), verb
 
 

@@ -10,9 +10,11 @@ from hmac import compare_digest
 from typing import Any
 from urllib.parse import urlsplit
 
+from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 MOST_BYTES = 1 << 20
+_TOO_LARGE = f"the body is larger than {MOST_BYTES:,} bytes"
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 # Vega compiles its expressions, which needs eval; nothing but this server is ever asked for anything.
 _POLICY = (
@@ -45,11 +47,7 @@ class Guard:
         if refusal is not None:
             await _refuse(send, *refusal)
             return
-        limited = _Limited(receive)
-        try:
-            await self.app(scope, limited, _with_headers(send))
-        except _TooLargeError:
-            await _refuse(send, 413, f"the body is larger than {MOST_BYTES:,} bytes")
+        await self.app(scope, _Limited(receive), _with_headers(send))
 
     def _refusal(self, headers: dict[str, str], scope: Scope) -> tuple[int, str] | None:
         host = _hostname(headers.get("host", ""))
@@ -62,7 +60,7 @@ class Guard:
             return 403, "requests from other sites are refused"
         length = headers.get("content-length", "0")
         if not length.isdigit() or int(length) > MOST_BYTES:
-            return 413, f"the body is larger than {MOST_BYTES:,} bytes"
+            return 413, _TOO_LARGE
         if self.token is not None and not self._has_token(headers, scope):
             return 401, "a token is needed: Authorization: Bearer TOKEN, or ?token=TOKEN for the page"
         return None
@@ -73,10 +71,6 @@ class Guard:
         cookies = dict(part.strip().partition("=")[::2] for part in headers.get("cookie", "").split(";"))
         shown = (given, query.get("token", ""), cookies.get("mansard_token", ""))
         return any(compare_digest(one.encode(), (self.token or "").encode()) for one in shown if one)
-
-
-class _TooLargeError(Exception):
-    """A body that went over the bound while it came in."""
 
 
 class _Limited:
@@ -90,7 +84,7 @@ class _Limited:
         message = await self.receive()
         self.got += len(message.get("body", b""))
         if self.got > MOST_BYTES:
-            raise _TooLargeError
+            raise HTTPException(413, _TOO_LARGE)  # which the application words as it words every other
         return message
 
 

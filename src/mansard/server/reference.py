@@ -67,7 +67,7 @@ def _type(one: dict[str, Any]) -> str:
     if "enum" in one:
         return " | ".join(map(str, one["enum"]))
     bounds = [
-        f"{word} {one[key]:,}" if isinstance(one[key], int) else f"{word} {one[key]:g}"
+        f"{word} {one[key]:,.0f}" if 1 <= one[key] < 1e15 else f"{word} {one[key]:g}"  # counts, then the rest
         for key, word in (("minimum", "from"), ("exclusiveMinimum", "above"), ("maximum", "to"))
         if key in one
     ]

@@ -108,9 +108,9 @@ class Algebra(Words):
     """The simple mode: a weight matrix of `bytes_per_parameter`, read once for a batch. FLOP/s and byte/s."""
 
     batch: Sequences
-    peak: Annotated[float, Field(gt=0, le=1e24, allow_inf_nan=False)]
-    bandwidth: Annotated[float, Field(gt=0, le=1e24, allow_inf_nan=False)]
-    bytes_per_parameter: Annotated[float, Field(gt=0, le=16, allow_inf_nan=False)] = 2.0
+    peak: Annotated[float, Field(ge=1, le=1e24, allow_inf_nan=False)]
+    bandwidth: Annotated[float, Field(ge=1, le=1e24, allow_inf_nan=False)]
+    bytes_per_parameter: Annotated[float, Field(ge=0.01, le=16, allow_inf_nan=False)] = 2.0
 
 
 class Lesson(Words):

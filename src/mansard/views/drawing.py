@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -42,7 +43,7 @@ class Chart(NamedTuple):
         Raises:
             UnavailableError: if the extra `charts` is not installed.
         """
-        return str(_converter().vegalite_to_svg(self.to_json(None), vl_version=_VEGA_LITE))
+        return _renumbered(str(_converter().vegalite_to_svg(self.to_json(None), vl_version=_VEGA_LITE)))
 
     def to_bytes(self, form: str) -> bytes:
         """The chart as the contents of a file: svg, png, pdf, html (self-contained) or json.
@@ -124,6 +125,12 @@ def draw(kind: str, *found: Analysis, theme: str = "light", width: int = WIDTH, 
     if takes == "curve":
         return Chart(kind, spec(curve(found[0].answers, kind), **look))  # type: ignore[arg-type]
     return Chart(kind, spec(found[0], **look))
+
+
+def _renumbered(svg: str) -> str:
+    """The same picture whatever was drawn before: the renderer counts clip paths through the life of a process."""
+    seen: dict[str, str] = {}
+    return re.sub(r"\bclip\d+\b", lambda found: seen.setdefault(found[0], f"clip{len(seen)}"), svg)
 
 
 def _kinds() -> str:

@@ -17,7 +17,7 @@ export async function drawChart(place, spec) {
     await shown.view.runAsync();
   } else {
     // Without titles of its own: the verdict above says the same, and may change without the chart's shape.
-    const made = await window.vegaEmbed(place, { ...shape, datasets }, SETTINGS);
+    const made = await window.vegaEmbed(place, { ...shape, config: { ...shape.config, aria: false }, datasets }, SETTINGS);
     shown?.view.finalize();
     SHOWN.set(place, { key, view: made.view });
   }

@@ -66,7 +66,7 @@ def judged(exercise: Exercise, answer: str, tries: int) -> Judgement:
 
     >>> one = Exercise("", 0.004776, "s", "divide bytes by the bandwidth", ("16e9 / 3.35e12 = 4.78 ms",))
     >>> judged(one, "4.78 ms", 1).is_right, judged(one, "4.78", 1).says
-    (False, 'That is 4.78 s: mind the unit. divide bytes by the bandwidth')
+    (True, 'That is 4.78 s: mind the unit. divide bytes by the bandwidth')
     """
     try:
         value = _value(answer, exercise.unit)
