@@ -12,6 +12,8 @@ from mansard.results import Advice, Phase
 from mansard.scenarios import Scenario, scenario, with_deployment, with_device
 
 _NOTHING = 1.005  # a gain below half a percent is none
+_SHORTER = 0.9  # of the bits as they are: less of a difference is none
+_WIDE = 12  # bits from which four are a quarter, not a half
 ALONE = (1.0, 1.0)  # the change leaves the work of both phases as it is
 
 
@@ -94,6 +96,8 @@ def _why(change: Change, before: Phase, after: Phase, speedup: float) -> str:
         return f"{change.why}{moved}"
     if speedup <= 2 - _NOTHING:
         return f"{change.why}: {before.name} gets slower"
+    if change.work[before.name == "decode"] != 1:
+        return f"{before.name} is bound by {before.bound}, which grows with the work: nothing is gained per token"
     idle = "memory" if before.bound == "compute" else "compute"
     if change.acts_on == idle:
         return f"{before.name} waits for {before.bound}, and this only shortens the {idle} clock"
@@ -121,12 +125,17 @@ def _changes(where: Scenario) -> Iterator[Change]:
 
 def _shorter_weights(where: Scenario) -> Iterator[Change]:
     bits = _weight_bits(where)
+    part = "a quarter of" if bits > _WIDE else "half"
     for name, asked, share in (
         ("half the weight bits, weights only (fp8)", "fp8-weights", 8),
         ("half the weight bits, arithmetic too (fp8)", "fp8", 8),
-        ("a quarter of the weight bits, weights only (int4, groups of 128)", "int4-g128", 4.5),
+        (
+            f"{'a quarter of' if bits > _WIDE else 'half'} the weight bits, weights only (int4, groups of 128)",
+            "int4-g128",
+            4.5,
+        ),
     ):
-        if share < bits and _can_be_computed(where, asked):
+        if share < _SHORTER * bits and _can_be_computed(where, asked):
             deployed = where.binding.deployment._replace(weights=asked)
             why = "fewer bytes of weights are read" + (
                 ", and the products run at the rate of fp8" if asked == "fp8" else ""
@@ -168,7 +177,7 @@ def _workloads(where: Scenario) -> Iterator[Change]:
     work = where.workload
     for factor in (2, 4):
         larger = replace(where, workload=work._replace(batch=work.batch * factor))
-        why = "the weights are read once for more sequences (gain per token)"
+        why = "the weights are read once for more sequences (gain in tokens per second)"
         yield Change(f"batch ×{factor}", larger, (factor, factor), "memory", why)
     context = work.decode_context
     if not where.binding.model.layers:
@@ -183,7 +192,7 @@ def _workloads(where: Scenario) -> Iterator[Change]:
             other,
             (prompt / work.prompt, 1),
             "both",
-            "less to attend to" if ratio < 1 else "more to attend to, and to prefill",
+            "less to attend to (gain per prompt token)" if ratio < 1 else "more to attend to, and to prefill",
         )
     if work.cached == 0 and work.prompt > 1:
         half = replace(where, workload=work._replace(cached=work.prompt // 2))
@@ -213,7 +222,7 @@ def _next_devices(where: Scenario) -> Iterator[Change]:
     for device in chosen.values():
         ratio = device.memory_bandwidth.value / here.memory_bandwidth.value
         why = f"{ratio:.2g} times the bandwidth, {_peak(device, dtype) / _peak(here, dtype):.2g} times the peak"
-        yield Change(f"on {device.name}", with_device(where, device), ALONE, "both", why)
+        yield Change(f"moving to {device.name}", with_device(where, device), ALONE, "both", why)
 
 
 def _peak(device: Device, dtype: str) -> float:

@@ -53,10 +53,10 @@ def load_model(name: str | os.PathLike[str], *, online: bool = False) -> ModelCo
     if text.startswith("params="):
         return _counted(text)
     if text == "-" or text.endswith(".json") or os.path.exists(text):
-        from mansard.inputs.files import read_json  # a catalogue name needs none of it
+        from mansard.inputs.files import beside, read_json  # a catalogue name needs none of it
 
         document, where = read_json(text)
-        return read_config(document, where)
+        return read_config(_with_side_file(document, beside(where, "hf_quant_config.json")), where)
     if (path := _catalogued(text)) is not None:
         return _from_catalogue(path)
     if text.count("/") == 1 and not text.startswith((".", "/", "~")):
@@ -76,7 +76,17 @@ def load_model(name: str | os.PathLike[str], *, online: bool = False) -> ModelCo
 
         read_json(text)  # says what is wrong with the path
     hint = did_you_mean(text, _known_names()) or "`mansard list models` shows those that are known."
+    if text[:1].isdigit() and text[-1:].upper() in ("B", "M"):
+        hint = f"did you mean params={text}?"
     raise UsageError(f"no model is called {text[:60]!r}", hint=f"{hint} Or give its config.json, or params=8e9")
+
+
+def _with_side_file(document: dict[str, Any], side: dict[str, Any] | None) -> dict[str, Any]:
+    """A config with what ModelOpt wrote beside it, unless it says by itself how it is stored."""
+    inner = side.get("quantization") if side else None
+    if not isinstance(inner, dict) or document.get("quantization_config"):
+        return document
+    return {**document, "quantization_config": {"quant_method": "modelopt", **inner}}
 
 
 def named_model(text: str) -> ModelConfig:

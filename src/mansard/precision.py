@@ -98,6 +98,8 @@ WEIGHT_FORMATS: dict[str, WeightFormat] = {
     ),
     # bitsandbytes: 64 elements share one fp32 scale.
     "nf4": WeightFormat(name="nf4", bits=4, dtype="int4", group_size=64, scale_bits=32, weight_only=True),
+    # NVIDIA's: 16 elements share an fp8 scale, and a tensor one fp32 scale, which is not counted; products are in fp4.
+    "nvfp4": WeightFormat(name="nvfp4", bits=4, dtype="fp4", group_size=16, scale_bits=8),
     # OCP microscaling: 32 elements share one 8-bit exponent.
     "mxfp4": WeightFormat(name="mxfp4", bits=4, dtype="fp4", group_size=32, scale_bits=8, weight_only=True),
 }

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from mansard.binding import Binding
+from mansard.forward import has_latent_attention
 from mansard.inputs.notes import Note
 from mansard.inputs.scenario import Workload
 from mansard.results import Phase
@@ -22,6 +23,7 @@ def remarks(
         *binding.device.notes,
         *_dtypes(binding),
         *_choices(binding, phases),
+        *_unused(binding),
         *_positions(binding, workload),
         *_pieces(binding, workload),
         *_warm(phases),
@@ -87,6 +89,21 @@ def _pieces(binding: Binding, workload: Workload) -> Iterator[Note]:
     if binding.model.layers and workload.batch * (workload.prompt - workload.cached) > most:
         text = f"memory holds the activations of {most:,} tokens at once: longer prompts are prefilled in pieces"
         yield Note(level="info", code="prefill-pieces", text=text)
+
+
+def _unused(binding: Binding) -> Iterator[Note]:
+    """Words that change nothing for this model, and dtypes that are mixed."""
+    deployed, kinds = binding.deployment, {basis.kind for basis in binding.plans[0].bases}
+    if deployed.attention in ("absorbed", "expanded") and not has_latent_attention(binding.model):
+        text = f"attention {deployed.attention} changes nothing: {binding.model.name} has no latent attention"
+        yield Note(level="info", code="unused-word", text=text)
+    if deployed.routing == "least" and not kinds & {"experts", "fewest_experts"}:
+        text = f"routing changes nothing: {binding.model.name} has no experts"
+        yield Note(level="info", code="unused-word", text=text)
+    dtypes = [dtype for dtype, _ in binding.plans[0].peaks]
+    if len(dtypes) > 1:
+        text = f"{' and '.join(dtypes)} are mixed: a phase's ridge point weighs their peaks by the work in each"
+        yield Note(level="info", code="mixed-dtypes", text=text)
 
 
 def _warm(phases: tuple[Phase, ...]) -> Iterator[Note]:

@@ -205,3 +205,16 @@ def test_files_of_bug_reports_that_are_right(reference: Path) -> None:
 def test_dtype_wins_over_its_older_name(tmp_path: Path) -> None:
     model = mansard.load_model(config(tmp_path, torch_dtype="float16", dtype="bfloat16"))
     assert model.dtype == "bf16"
+
+
+def test_what_modelopt_wrote_beside_the_config_is_read(tmp_path: Path) -> None:
+    place = config(tmp_path)
+    plain = mansard.load_model(place)
+    side = {"producer": {"name": "modelopt"}, "quantization": {"quant_algo": "FP8", "exclude_modules": ["lm_head"]}}
+    (tmp_path / "hf_quant_config.json").write_text(json.dumps(side))
+    found = mansard.load_model(tmp_path)
+    assert plain.quantization is None
+    assert found.quantization is not None
+    assert found.quantization.linear.name == "fp8"
+    (tmp_path / "hf_quant_config.json").write_text("{")
+    assert "hf_quant_config.json" in refused(tmp_path)

@@ -23,6 +23,8 @@ def read(**document: Any) -> Quantization:
 @pytest.mark.parametrize(
     ("document", "bits"),
     [
+        ({"quant_method": "modelopt", "quant_algo": "FP8"}, 8),
+        ({"quant_method": "modelopt", "quant_algo": "NVFP4"}, 4 + 8 / 16),
         ({"quant_method": "awq", "bits": 4, "group_size": 128, "zero_point": True}, 4 + (16 + 4) / 128),
         ({"quant_method": "gptq", "bits": 4, "group_size": 128, "sym": True}, 4 + 16 / 128),
         ({"quant_method": "gptq", "bits": 8, "group_size": 128, "sym": True}, 8 + 16 / 128),
@@ -71,7 +73,7 @@ def test_compressed_tensors() -> None:
     assert not both.linear.weight_only
 
 
-@pytest.mark.parametrize("document", [{"quant_method": "modelopt"}, {"quant_method": 4}, {"bits": 4}])
+@pytest.mark.parametrize("document", [{"quant_method": "quip"}, {"quant_method": 4}, {"bits": 4}])
 def test_what_is_not_known_is_refused_by_name(document: dict[str, Any]) -> None:
     with pytest.raises(InputError, match="quant_method"):
         read(**document)

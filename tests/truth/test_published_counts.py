@@ -56,11 +56,6 @@ REFUSED_TYPES = {
     "xlm-roberta",
 }
 REFUSED_FILES = {
-    "hf/nvidia--Kimi-K2.5-NVFP4.json": "modelopt",
-    "hf/nvidia--Kimi-K2.6-NVFP4.json": "modelopt",
-    "hf/nvidia--Kimi-K2.7-Code-NVFP4.json": "modelopt",
-    "hf/nvidia--MiniMax-M2.5-NVFP4.json": "modelopt",
-    "hf/nvidia--MiniMax-M2.7-NVFP4.json": "modelopt",
     "hf_defaults/dots1.json": "n_shared_experts",  # the class has no default that works; nor can it be instantiated
     "hf_defaults/deepseek_v2.json": "num_experts_per_tok",  # null, and counted in the reference as if all were used
     "malformed/lfs_pointer.json": "git-LFS",

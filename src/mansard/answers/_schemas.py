@@ -146,6 +146,11 @@ def _explanation() -> dict[str, Any]:
     return {"lines": list[_documented(Line, {})]}  # type: ignore[misc]
 
 
+def _cited() -> dict[str, Any]:
+    source = {**get_type_hints(Source), "states": list[str]}
+    return {"name": str, "sources": list[_typed("Cited", source)]}  # type: ignore[misc]
+
+
 def _list() -> dict[str, Any]:
     rows = NotRequired[list[dict[str, Any]]]
     return {"kind": Literal[KINDS], **dict.fromkeys(KINDS, rows)}
@@ -184,5 +189,5 @@ _DOCUMENTS: dict[str, Callable[[], dict[str, Any]]] = {
     "model": _model,
     "device": _device,
     "list": _list,
-    "sources": lambda: {"name": str, "sources": list[_documented(Source, {})]},  # type: ignore[misc]
+    "sources": _cited,
 }

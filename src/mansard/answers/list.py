@@ -100,8 +100,10 @@ def _row(kind: str, name: str) -> dict[str, Any]:
             "parameters": model.parameters,
             "parameters_active": model.parameters_active,
             "layers": len(model.layers),
-            "dtype": model.dtype,
+            "dtype": model.quantization.linear.name if model.quantization else model.dtype,
         }
     if kind == "charts":
         return {"name": name, "shows": module("mansard.views.charts", name).SAYS}
-    return {"name": name}
+    from mansard.single import operator_inputs
+
+    return {"name": name, "inputs": " ".join(operator_inputs(name))}

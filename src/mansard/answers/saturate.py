@@ -1,5 +1,6 @@
 """`saturate`: the batch at which compute catches up, or never and why."""
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Unpack
 
 from mansard import analysis
@@ -7,8 +8,10 @@ from mansard.answers._answer import Answer, Charts
 from mansard.answers._subject import called
 from mansard.inputs.device import DeviceLike
 from mansard.inputs.model import ModelLike
+from mansard.inputs.notes import Note
 from mansard.inputs.scenario import SaturateWords
-from mansard.results import package_version, plain
+from mansard.results import Saturation, package_version, plain
+from mansard.scenarios import Scenario, scenario
 from mansard.views.report import Report
 
 if TYPE_CHECKING:
@@ -18,12 +21,13 @@ if TYPE_CHECKING:
 def answer(model: ModelLike, *, on: DeviceLike, **words: Unpack[SaturateWords]) -> Answer:
     """The answer of `mansard saturate`; the words are those of `mansard.saturate`."""
     found = analysis.saturate(model, on=on, **words)
+    notes = tuple(_notes(scenario(model, on=on, **words), found, words.get("context")))
 
     def report(*, quiet: bool = False) -> Report:
-        from mansard.views.tables import facts_of_saturation
+        from mansard.views.tables import facts_of_saturation, with_notes
 
-        del quiet  # there are no notes
-        return facts_of_saturation(found, f"{called(model)} on {called(on)}")
+        drawn = facts_of_saturation(found, f"{called(model)} on {called(on)}")
+        return with_notes(drawn, () if quiet else notes)
 
     def draw(kind: str, **look: Any) -> "Chart":
         from mansard.views.drawing import draw as drawn
@@ -34,5 +38,23 @@ def answer(model: ModelLike, *, on: DeviceLike, **words: Unpack[SaturateWords]) 
         document=lambda: {"schema": "mansard.saturation/1", "version": package_version(), **plain(found)},
         rows=lambda: [plain(found)],
         report=report,
+        notes=lambda: notes,
         charts=Charts("batch", ("batch", "context", "roofline"), draw),
     )
+
+
+def _notes(where: Scenario, found: Saturation, context: int | None) -> Iterator[Note]:
+    """What stands in the way of the batch: memory that it does not fit into, a cache that is not known."""
+    binding, room = where.binding, where.binding.device.memory_bytes
+    if context is not None and not binding.model.layers:
+        text = "a parameter count tells nothing of the cache: the context changes nothing here"
+        yield Note(level="warning", code="parameter-count", text=text)
+    if room is not None and found.batch is not None:
+        needed = where.needed_bytes(found.batch, context or 1)
+        if needed > room:
+            text = f"that batch needs {needed / 1e9:,.1f} GB, more than the device's {room / 1e9:,.1f} GB"
+            yield Note(level="warning", code="does-not-fit", text=text)
+    dtypes = [dtype for dtype, _ in binding.plans[0].peaks]
+    if len(dtypes) > 1:
+        text = f"{' and '.join(dtypes)} are mixed: the ridge point weighs their peaks by the work in each"
+        yield Note(level="info", code="mixed-dtypes", text=text)

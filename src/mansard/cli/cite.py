@@ -11,7 +11,7 @@ from mansard.cli._output import deliver
 @options.online_option
 @options.output_options
 def command(*, name: str, online: bool, out: options.Output) -> int:
-    """Where the numbers of a device or a model come from: title, address, date, and how far they can be trusted.
+    """Where the numbers of a device or a model come from: title, address, and what each source states and how surely.
 
     \b
     mansard cite h100-sxm

@@ -89,10 +89,12 @@ class Device:
             found.append(Note(level="warning", code="dtype-fallback", text=self._fallback(dtype, peak)))
         for what, fact in ((f"peak in {peak.dtype}", peak.fact), ("memory bandwidth", self.memory_bandwidth)):
             if fact.confidence in ("secondary", "derived"):
-                text = f"the {what} of {self.name}, {fact.value:.4g}, is {fact.confidence}: {self._title(fact.source)}"
+                size = f"{fact.value / 1e12:.4g} {'TB/s' if what == 'memory bandwidth' else 'TFLOP/s'}"
+                text = f"the {what} of {self.name}, {size}, is {fact.confidence}: {self._title(fact.source)}"
                 found.append(Note(level="warning", code="low-confidence", text=text))
             if "disputed:" in fact.note:
-                text = f"the {what} of {self.name} is disputed: {fact.note.partition('disputed:')[2].strip()}"
+                unit = "TB/s" if what == "memory bandwidth" else "TFLOP/s"
+                text = f"the {what} of {self.name} [{unit}] is disputed: {fact.note.partition('disputed:')[2].strip()}"
                 found.append(Note(level="info", code="disputed", text=text))
         return tuple(found)
 
@@ -101,7 +103,7 @@ class Device:
         text = f"{self.name} has no known rate in {dtype}: computed in {peak.dtype} at {rate}"
         half = dict(self.peaks).get("fp16")
         if dtype == "bf16" and half is not None and half.value > peak.flops_per_s:
-            text += f"; in fp16 it would run at {half.value / 1e12:.4g} (--activations fp16)"
+            text += f"; in fp16 it would run at {half.value / 1e12:.4g} TFLOP/s (--activations fp16)"
         return text
 
     def _title(self, source: str) -> str:

@@ -25,6 +25,19 @@ def read_json(path: str) -> tuple[dict[str, Any], str]:
     return _parsed(_decoded(_stdin() if path == "-" else _content(Path(where)), where), where), where
 
 
+def beside(where: str, ending: str) -> dict[str, Any] | None:
+    """The object in a file beside a config: `ending` in its folder, or under its own name; None if there is none.
+
+    Raises:
+        InputError: if it is there and bad.
+    """
+    place = Path(where)
+    for side in (place.with_name(ending), place.with_name(f"{place.stem}.{ending}")):
+        if where != _STDIN and (side.name != ending or place.name == "config.json") and side.is_file():
+            return _parsed(_decoded(_content(side), str(side)), str(side))
+    return None
+
+
 def _resolved(path: str) -> Path:
     place = Path(path).expanduser()
     try:

@@ -130,6 +130,21 @@ def _compressed_tensors(keys: Keys) -> Quantization | None:
     return Quantization(method="compressed-tensors", linear=linear, skipped=skipped)
 
 
+def _modelopt(keys: Keys) -> Quantization | None:
+    """NVIDIA's ModelOpt, which writes `hf_quant_config.json` beside the config, or the same keys into it."""
+    algorithm = keys.text("quant_algo", default="")
+    formats = {"FP8": "fp8", "NVFP4": "nvfp4"}
+    if algorithm not in formats:
+        hint = f"known are {', '.join(formats)}; mixed precisions are not supported yet"
+        keys.fault("quant_algo", "is not known", algorithm, hint)
+        return None
+    if keys.has("kv_cache_quant_algo"):
+        cache = keys.text("kv_cache_quant_algo")
+        keys.note("cache-format", f"the checkpoint is made for a cache in {cache[:20]}: ask for it with --kv")
+    skipped = _skipped(keys, "exclude_modules", "ignore")
+    return Quantization(method=f"modelopt {algorithm}", linear=WEIGHT_FORMATS[formats[algorithm]], skipped=skipped)
+
+
 def _group(keys: Keys, *names: str) -> int | None:
     """A group size; -1 means one group for a whole row of inputs."""
     if keys.raw(*names) == -1:
@@ -179,4 +194,5 @@ _METHODS: dict[str, Callable[[Keys], Quantization | None]] = {
     "bitsandbytes": _bitsandbytes,
     "mxfp4": _mxfp4,
     "compressed-tensors": _compressed_tensors,
+    "modelopt": _modelopt,
 }

@@ -53,9 +53,10 @@ class Inputs:
         self.used[key] = number
         return number
 
-    def word(self, key: str, default: str, choices: tuple[str, ...]) -> str:
-        """One of the choices."""
+    def word(self, key: str, default: str, choices: tuple[str, ...], also: Mapping[str, str] | None = None) -> str:
+        """One of the choices, or another name of one."""
         value = str(self.value(key, default))
+        value = self.used[key] = (also or {}).get(value, value)
         if value not in choices:
             self.fault(key, "is not known", value, did_you_mean(value, choices) or f"one of {', '.join(choices)}")
             return default
@@ -111,7 +112,7 @@ def _gemm(inputs: Inputs) -> Steps:
 def _attention(inputs: Inputs) -> Steps:
     """Attention of one sequence over itself: standard writes its scores, flash keeps them; decode is one query."""
     length, head_dim = inputs.size("length"), inputs.size("head_dim")
-    kind = inputs.word("kind", "flash", ("standard", "flash", "decode"))
+    kind = inputs.word("kind", "flash", ("standard", "flash", "decode"), also={"fused": "flash"})
     heads = inputs.size("heads", 1)
     kv_heads = inputs.size("kv_heads", heads)
     causal = inputs.word("causal", "no", ("no", "yes")) == "yes"

@@ -17,7 +17,7 @@ from mansard.server import verbs, words
 SECONDS = 10.0
 _INSTRUCTIONS = (
     "Tells whether an AI-inference workload is limited by compute or by memory bandwidth, how fast it can be at best, "
-    "whether it fits, and which change would help most. Times are bounds that no engine can beat, not predictions. "
+    "whether it fits, and which change would help most. Times are the best that the stated rates allow. "
     "`list` names models and devices; `analyze` is the main tool. Numbers are SI base units."
 )
 # The schema of what each verb answers; `schema` answers with any schema.

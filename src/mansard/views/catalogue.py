@@ -1,6 +1,6 @@
 """What the catalogue holds, as reports: lists, and everything that is known of one device or model."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from mansard.inputs.device import Device, Fact
@@ -172,6 +172,15 @@ def _amount(name: str, value: float) -> str:
     return f"{value:.0f}" if name.endswith("year") else number(value)
 
 
+def stored(model: ModelConfig) -> str:
+    """How the weights are stored, in words: the dtype, or the checkpoint's own format and the dtype of the rest."""
+    if model.quantization is None:
+        return model.dtype
+    linear = (model.quantization.experts or model.quantization.linear).name
+    where = "experts" if model.quantization.experts else "linear layers"
+    return f"{linear} ({where}), the rest in {model.dtype}"
+
+
 def model_report(model: ModelConfig, document: dict[str, Any], *, quiet: bool = False) -> Report:
     """Its facts, then its layers in runs of alike ones."""
     pairs = [
@@ -179,9 +188,12 @@ def model_report(model: ModelConfig, document: dict[str, Any], *, quiet: bool = 
         ("parameters", number(document["parameters"])),
         ("active per token", number(document["parameters_active"])),
         ("  without embedding", number(document["parameters_active_no_embedding"])),
-        ("weights", f"{bytes_both(document['weight_bytes'])} in {model.dtype}"),
+        ("weights", f"{bytes_both(document['weight_bytes'])} in {stored(model)}"),
         ("cache per token", f"{number(document['kv_bytes_per_token'])} B" if model.layers else "not known"),
-        ("longest context", number(model.max_position_embeddings) if model.max_position_embeddings else NONE),
+        (
+            "longest context",
+            f"{number(model.max_position_embeddings)} tokens" if model.max_position_embeddings else NONE,
+        ),
         ("source", model.source),
     ]
     if model.hidden_size:
@@ -250,9 +262,12 @@ def feed_forward_words(layer: Layer) -> str:
     return f"{'gated ' if part.gated else ''}{part.intermediate_size:,} ({part.activation})"
 
 
-def citation(subject: str, sources: Sequence[Source]) -> Report:
-    """What stands behind the numbers of a device or a model."""
+def citation(subject: str, sources: Sequence[Source], stated: Mapping[str, Sequence[str]]) -> Report:
+    """What stands behind the numbers of a device or a model; `stated`: by source, the values that it is taken for."""
     if not sources:
         return Report(headline=f"{subject}: no source is recorded")
-    lines = tuple(f"- {source_line(source)}" for source in sources)
+    lines = tuple(
+        f"- {source_line(source)}" + (f"; states {', '.join(stated[source.id])}" if stated.get(source.id) else "")
+        for source in sources
+    )
     return Report(headline=f"{subject}: {counted(len(sources), 'source')}", blocks=(Text(title="", lines=lines),))

@@ -3,6 +3,8 @@
 from mansard.results import Analysis, Memory, Phase
 from mansard.views.wording import bytes_both, counted, duration, percent, rate, scaled
 
+_CLOSE = 1.05  # times the memory, within which labels and reserves decide
+
 
 def headline(found: Analysis) -> str:
     """Fit first where it fails, then decode, then prefill.
@@ -30,7 +32,9 @@ def verdicts(found: Analysis) -> list[str]:
 def misfit(memory: Memory) -> str:
     """What is missing: "does not fit in 80 GB: needs 153.5 GB (143.0 GiB)"."""
     room = memory.device_label or scaled(memory.device_bytes, "B")
-    return f"does not fit in {room}: needs {bytes_both(memory.total_bytes)}"
+    close = memory.device_bytes is not None and memory.total_bytes < _CLOSE * memory.device_bytes
+    hedge = " (nearly: the reserve and the exact size of the memory decide)" if close else ""
+    return f"does not fit in {room}: needs {bytes_both(memory.total_bytes)}{hedge}"
 
 
 def _dtypes(found: Analysis) -> str:

@@ -60,7 +60,7 @@ def _table(block: Table, width: int) -> Iterator[str]:
         lead = (" " * _GAP).join(cells[:-1]) + " " * _GAP
         if below:
             yield lead
-            if row[-1] and row is not rows[0]:
+            if row[-1] and not (block.has_heading and row is rows[0]):
                 yield from wrap(row[-1], width, initial_indent=_UNDER, subsequent_indent=_UNDER, break_on_hyphens=False)
             continue
         for place, part in enumerate(wrap(row[-1], max(room, _NARROWEST), break_on_hyphens=False) or [""]):

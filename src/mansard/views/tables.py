@@ -12,7 +12,7 @@ from mansard.views.wording import NONE, bytes_both, duration, figure, gain, numb
 
 TOP_OPERATORS = 6
 TOP_ADVICE = 3
-UNCALIBRATED = "expected: not calibrated yet; every time here is a bound that no engine can beat"
+UNCALIBRATED = "expected: not calibrated yet; every time here is the best that the stated rates allow"
 
 
 def analysis_report(found: Analysis, *, quiet: bool = False) -> Report:
@@ -60,8 +60,16 @@ def memory_table(memory: Memory, model: ModelConfig) -> Table:
         rows.append(("device", bytes_both(memory.device_bytes), label))
     if memory.device_bytes is not None and memory.cache_bytes is not None:
         rows.append(("largest batch", _most(memory.max_batch, "none"), f"at {sequences.removesuffix(' at the end')}"))
-        rows.append(("longest context", _most(memory.max_context_tokens, "none"), "tokens, at this batch"))
+        rows.append(("longest context", _most(memory.max_context_tokens, "none"), _stated(memory, model)))
     return Table(title="Memory", columns=(Column(""), Column("", right=True), Column("")), rows=tuple(rows))
+
+
+def _stated(memory: Memory, model: ModelConfig) -> str:
+    """What a context is counted in, and the model's own limit where the device would hold more."""
+    limit = model.max_position_embeddings
+    if limit is not None and (memory.max_context_tokens or 0) > limit:
+        return f"tokens, at this batch; the model states {number(limit)} positions"
+    return "tokens, at this batch"
 
 
 def _fit(memory: Memory) -> str:
@@ -206,13 +214,22 @@ def with_notes(report: Report, notes: Sequence[Note]) -> Report:
     return report._replace(blocks=(*report.blocks, *notes_block(notes)))
 
 
-def advise_report(advice: Sequence[Advice], subject: str) -> Report:
-    """All changes, those of each phase apart, with those that gain nothing at the end."""
-    best = max(advice, key=lambda one: one.speedup_best, default=None)
-    if best is None or best.speedup_best < 1.005:
+def advise_report(advice: Sequence[Advice], subject: str, misfit: str = "") -> Report:
+    """All changes, those of each phase apart, with those that gain nothing at the end.
+
+    misfit: what is missing if it does not fit as it is; then only changes that fit are worth the first line.
+    """
+    allowed = [one for one in advice if one.fits_after is not False] if misfit else advice
+    best = max(allowed, key=lambda one: one.speedup_best, default=None)
+    if misfit:
+        subject = f"{subject} {misfit}. Of what fits"
+    if misfit and best is None:
+        first = f"{subject.removesuffix(' Of what fits')} Nothing that was tried makes it fit."
+    elif best is None or best.speedup_best < 1.005:
         first = f"{subject}: nothing that was tried makes a step faster."
     else:
-        first = f"{subject}: most is gained by {best.change}: {best.phase} {gain(best.speedup_best)} as fast."
+        much = "as many tokens a second" if best.change.startswith("batch") else "as fast"
+        first = f"{subject}: most is gained by {best.change}: {best.phase} {gain(best.speedup_best)} {much}."
     blocks = tuple(
         advice_table([one for one in advice if one.phase == phase], phase.capitalize())
         for phase in sorted({one.phase for one in advice})
