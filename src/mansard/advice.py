@@ -129,11 +129,7 @@ def _shorter_weights(where: Scenario) -> Iterator[Change]:
     for name, asked, share in (
         ("half the weight bits, weights only (fp8)", "fp8-weights", 8),
         ("half the weight bits, arithmetic too (fp8)", "fp8", 8),
-        (
-            f"{'a quarter of' if bits > _WIDE else 'half'} the weight bits, weights only (int4, groups of 128)",
-            "int4-g128",
-            4.5,
-        ),
+        (f"{part} the weight bits, weights only (int4, groups of 128)", "int4-g128", 4.5),
     ):
         if share < _SHORTER * bits and _can_be_computed(where, asked):
             deployed = where.binding.deployment._replace(weights=asked)

@@ -12,6 +12,9 @@ from reference_data import folder, parameters, rows
 LANGUAGE_MODEL_ONLY = {
     "hf/meta-llama--Llama-4-Scout-17B-16E-Instruct.json",
     "hf/moonshotai--Kimi-K2.5.json",
+    "hf/nvidia--Kimi-K2.5-NVFP4.json",
+    "hf/nvidia--Kimi-K2.6-NVFP4.json",
+    "hf/nvidia--Kimi-K2.7-Code-NVFP4.json",
     "hf/google--gemma-3-4b-it.json",
     "hf/Qwen--Qwen2-Audio-7B-Instruct.json",
     "hf/zai-org--GLM-4.5-Air.json",

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import anyio
+from anyio.lowlevel import RunVar
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
@@ -22,6 +23,7 @@ from mansard.views import teaching
 
 PAGE = Path(__file__).parent / "page"
 SECONDS = 10.0
+_THREADS = 4
 _TYPES = {
     ".html": "text/html; charset=utf-8",
     ".css": "text/css; charset=utf-8",
@@ -86,8 +88,20 @@ def _formed(answer: Answer, form: str) -> Response:
 async def _timed(work: Callable[[], Response]) -> Response:
     """Runs in a thread, so that a slow question holds no other up; gives up after a while."""
     with anyio.move_on_after(SECONDS):
-        return await anyio.to_thread.run_sync(work, abandon_on_cancel=True)
+        return await anyio.to_thread.run_sync(work, abandon_on_cancel=True, limiter=_threads())
     return JSONResponse(error_document(f"it took longer than {SECONDS:g} s", "ask for less"), status_code=503)
+
+
+_LIMITER: RunVar[anyio.CapacityLimiter] = RunVar("mansard-threads")
+
+
+def _threads() -> anyio.CapacityLimiter:
+    """Few at once, for each event loop: answers are arithmetic, and more threads than that only wait for each other."""
+    limiter = _LIMITER.get(None)
+    if limiter is None:
+        limiter = anyio.CapacityLimiter(_THREADS)
+        _LIMITER.set(limiter)
+    return limiter
 
 
 def _charts(app: FastAPI, kept: verbs.Kept) -> None:

@@ -17,12 +17,15 @@ export async function drawChart(place, spec) {
     await shown.view.runAsync();
   } else {
     // Without titles of its own: the verdict above says the same, and may change without the chart's shape.
-    const made = await window.vegaEmbed(place, { ...shape, config: { ...shape.config, aria: false }, datasets }, SETTINGS);
+    const made = await window.vegaEmbed(place, { ...shape, datasets }, SETTINGS);
     shown?.view.finalize();
     SHOWN.set(place, { key, view: made.view });
   }
-  place.querySelector("svg")?.setAttribute("aria-label", description);
-  place.querySelector("svg")?.setAttribute("role", "img");
+  // One picture with one description: its marks are in the table below it, where they can be read.
+  const picture = place.querySelector("svg");
+  picture?.setAttribute("role", "img");
+  picture?.setAttribute("aria-label", description);
+  for (const part of picture?.children ?? []) part.setAttribute("aria-hidden", "true");
 }
 
 export function viewOf(place) {
