@@ -1,4 +1,4 @@
-"""Load on a server of its own, on loopback: requests per second and latencies at 1, 8 and 64 clients, without errors."""
+"""Load on a server of its own, on loopback: requests per second and latencies at 1, 8 and 64 clients."""
 
 import argparse
 import asyncio

@@ -4,15 +4,17 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
+from mansard.forward import weights_of
 from mansard.inputs.device import Device, DeviceLike, Fact
 from mansard.inputs.device_file import usable_devices
-from mansard.inputs.model import ModelLike
+from mansard.inputs.model import MixtureOfExperts, ModelLike
 from mansard.precision import DTYPE_BITS
-from mansard.results import Advice, Phase
+from mansard.results import Advice, Advised, Phase
 from mansard.scenarios import Scenario, scenario, with_deployment, with_device
 
 _NOTHING = 1.005  # a gain below half a percent is none
 _SHORTER = 0.9  # of the bits as they are: less of a difference is none
+_AS_GOOD = 0.95  # of what the device at hand has
 _WIDE = 12  # bits from which four are a quarter, not a half
 ALONE = (1.0, 1.0)  # the change leaves the work of both phases as it is
 
@@ -53,7 +55,7 @@ def advise(
     routing: str | None = None,
     engine: str | None = None,
     online: bool = False,
-) -> tuple[Advice, ...]:
+) -> Advised:
     """The same as `analyze(…).advice`, with the next devices up beside the changes on this one.
 
     >>> by_name = {(one.change, one.phase): one for one in advise("llama-3.1-8b", on="h100-sxm")}
@@ -64,7 +66,7 @@ def advise(
         model, on=on, batch=batch, prompt=prompt, output=output, cached=cached, context=context, weights=weights,
         activations=activations, kv=kv, attention=attention, routing=routing, engine=engine, online=online,
     )  # fmt: skip
-    return _ranked(where, [*_changes(where), *_next_devices(where)])
+    return Advised(_ranked(where, [*_changes(where), *_next_devices(where)]))
 
 
 def _ranked(where: Scenario, tried: "list[Change] | Iterator[Change]") -> tuple[Advice, ...]:
@@ -95,7 +97,8 @@ def _why(change: Change, before: Phase, after: Phase, speedup: float) -> str:
         moved = f"; then {after.bound} binds" if after.bound != before.bound else ""
         return f"{change.why}{moved}"
     if speedup <= 2 - _NOTHING:
-        return f"{change.why}: {before.name} gets slower"
+        widened = f", since products run in {after.dtype}, not {before.dtype}" if after.dtype != before.dtype else ""
+        return f"{change.why}: {before.name} gets slower{widened}"
     if change.work[before.name == "decode"] != 1:
         return f"{before.name} is bound by {before.bound}, which grows with the work: nothing is gained per token"
     idle = "memory" if before.bound == "compute" else "compute"
@@ -145,7 +148,12 @@ def _can_be_computed(where: Scenario, weights: str) -> bool:
 
 
 def _weight_bits(where: Scenario) -> float:
-    return 8 * where.binding.weight_bytes / max(1, where.binding.model.parameters)
+    """Bits of what most weights are stored in: the experts' if there are any, else those of the linear layers."""
+    model, deployed = where.binding.model, where.binding.deployment
+    if not model.layers:
+        return weights_of(model, deployed, "opaque").bits_per_weight
+    has_experts = any(isinstance(layer.feed_forward, MixtureOfExperts) for layer, _ in model.distinct_layers)
+    return weights_of(model, deployed, "expert" if has_experts else "feed_forward").bits_per_weight
 
 
 def _cache_and_attention(where: Scenario) -> Iterator[Change]:
@@ -179,14 +187,14 @@ def _workloads(where: Scenario) -> Iterator[Change]:
     if not where.binding.model.layers:
         return
     for name, ratio in (("half the context", 0.5), ("twice the context", 2.0)):
-        length = max(1, int(context * ratio))
-        prompt = max(work.cached + 1, int(work.prompt * ratio))
-        other = replace(where, workload=work._replace(context=length, prompt=prompt))
-        # Twice the prompt is twice the work asked for: prefill is judged per prompt token.
+        length, cached = max(1, int(context * ratio)), int(work.cached * ratio)
+        prompt = max(cached + 1, int(work.prompt * ratio))
+        other = replace(where, workload=work._replace(context=length, prompt=prompt, cached=cached))
+        # Twice the prompt is twice the work asked for: prefill is judged per token that it computes.
         yield Change(
             name,
             other,
-            (prompt / work.prompt, 1),
+            ((prompt - cached) / (work.prompt - work.cached), 1),
             "both",
             "less to attend to (gain per prompt token)" if ratio < 1 else "more to attend to, and to prefill",
         )
@@ -202,7 +210,7 @@ def _scaled(fact: Fact, factor: float) -> Fact:
 
 
 def _next_devices(where: Scenario) -> Iterator[Change]:
-    """The next device of the same vendor with more bandwidth, and the next with more peak."""
+    """The same vendor's next device with more bandwidth, and its next with more peak; neither worse in the other."""
     here = where.binding.device
     dtype = where.binding.plans[0].peaks[0][0] if where.binding.plans[0].peaks else "bf16"
     others = [device for device in usable_devices() if device.vendor == here.vendor]
@@ -210,9 +218,14 @@ def _next_devices(where: Scenario) -> Iterator[Change]:
         lambda device: device.memory_bandwidth.value,
         lambda device: _peak(device, dtype),
     )
+
+    def keeps_up(device: Device) -> bool:
+        """Whether it is no worse in the other measure: a step up in one and down in the other is a trade."""
+        return all(measure(device) > _AS_GOOD * measure(here) for measure in measures)
+
     chosen: dict[str, Device] = {}
     for measure in measures:
-        better = [device for device in others if measure(device) > 1.05 * measure(here)]
+        better = [device for device in others if measure(device) > 1.05 * measure(here) and keeps_up(device)]
         for device in sorted(better, key=measure)[:1]:
             chosen[device.name] = device
     for device in chosen.values():

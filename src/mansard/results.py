@@ -121,6 +121,21 @@ class Saturation(NamedTuple):
     context_tokens: int | None  # None: weights alone
     batch_weights_alone: int | None
 
+    def to_dict(self) -> dict[str, Any]:
+        """The document of schema `mansard.saturation/1`."""
+        return {"schema": "mansard.saturation/1", "version": package_version(), **plain(self)}
+
+    def to_json(self, indent: int | None = 2) -> str:
+        """The same as JSON text."""
+        return json.dumps(self.to_dict(), indent=indent, allow_nan=False, ensure_ascii=False)
+
+    def __str__(self) -> str:
+        return str(_saturation(self))
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        return str(_saturation(self)._repr_html_())
+
 
 class Advice(NamedTuple):
     """One change: how much faster the phase's bound gets (1.0: nothing), what binds after it, and why."""
@@ -133,6 +148,27 @@ class Advice(NamedTuple):
     bound_after: str
     fits_after: bool | None
     why: str
+
+
+class Advised(tuple[Advice, ...]):
+    """All changes that were tried, the most helpful first: a tuple of `Advice` that shows itself."""
+
+    __slots__ = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """The document of schema `mansard.advice/1`."""
+        return {"schema": "mansard.advice/1", "version": package_version(), "advice": plain(tuple(self))}
+
+    def to_json(self, indent: int | None = 2) -> str:
+        """The same as JSON text."""
+        return json.dumps(self.to_dict(), indent=indent, allow_nan=False, ensure_ascii=False)
+
+    def __str__(self) -> str:
+        return str(registry.module("mansard.answers", "advise").of(self))
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        return str(registry.module("mansard.answers", "advise").of(self)._repr_html_())
 
 
 class CurvePoint(NamedTuple):
@@ -291,6 +327,10 @@ class Analysis:
     def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
         """The roofline, live or as a picture; the tables; plain text, for what can show neither."""
         return {**self.chart()._repr_mimebundle_(), "text/html": self._repr_html_(), "text/plain": str(self)}
+
+
+def _saturation(found: Saturation) -> Any:
+    return registry.module("mansard.answers", "saturate").of(found)
 
 
 def _drawing() -> Any:

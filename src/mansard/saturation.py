@@ -9,6 +9,7 @@ from mansard.rooflines import Compiled, Plan
 
 _WEIGHTS = 2  # the places of the forms in a Cost
 _MOST_BATCH = 1 << 40
+_LOOKED_UP = ("embedding", "head")  # groups whose activations are the step's inputs and its logits
 
 
 def saturating_batch(binding: Binding, context: int | None) -> Saturation:
@@ -16,7 +17,8 @@ def saturating_batch(binding: Binding, context: int | None) -> Saturation:
 
     Per sequence let ΣF_d/P_d be its matrix time and K the bytes of cache that it reads and writes, W the weights that
     the batch shares: a batch exists only if ΣF_d/P_d > K/B, and then b* = (W/B)/(ΣF_d/P_d - K/B). Experts make W grow
-    with the batch until all are touched. Looked-up rows and logits are left out of K.
+    with the batch until all are touched. K has the activations that the engine moves, too; looked-up rows and logits,
+    which even full fusion moves, are left out of it.
 
     context: tokens that each query attends to, itself included; None counts the weights alone.
     """
@@ -76,15 +78,19 @@ def _has_experts(plan: Plan) -> bool:
 
 
 def _per_sequence(plan: Plan, context: int | None) -> tuple[float, int | float, int | float]:
-    """(matrix seconds, matrix FLOPs, cache bytes) of one sequence's token; without its cache if context is None."""
+    """(matrix seconds, matrix FLOPs, bytes) of one sequence's token; without its cache if context is None."""
     step = Step(batch=1, new=1, cached=(context or 1) - 1)
     sums = [
         0 if context is None and basis.kind in ("pairs", "square", "reads") else step.value(basis)
         for basis in plan.bases
     ]
     matrix_s = sum(_dot(form, sums) / rate for rate, form in plan.matrix)
-    cache = 0 if context is None else _dot(plan.total[3], sums) + _dot(plan.total[4], sums)
-    return matrix_s, _dot(plan.total[0], sums), cache
+    flops = _dot(plan.total[0], sums)
+    if context is None:
+        return matrix_s, flops, 0
+    cache = _dot(plan.total[3], sums) + _dot(plan.total[4], sums)
+    activations = sum(_dot(op.activation_bytes, sums) for op in plan.ops if op.label[1] not in _LOOKED_UP)
+    return matrix_s, flops, cache + activations
 
 
 def _weights(plan: Plan, batch: int) -> float:

@@ -1,6 +1,7 @@
 """The worked values of the counting rules, each derived by hand from named symbols, equal to the last digit."""
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -434,3 +435,79 @@ def test_the_smallest_model_of_a_parameter_count() -> None:
     assert found.prefill.best_s * 1e3 == pytest.approx(129.29, abs=0.005)
     assert found.prefill.best_s / decode.best_s == pytest.approx(27, abs=0.1)
     assert found.saturation.batch == 296
+
+
+@pytest.mark.parametrize(("batch", "milliseconds"), [(1, 1.416), (32, 16.556), (256, 27.790)])
+def test_row_3_over_eight_devices_bandwidth(batch: int, milliseconds: float) -> None:
+    decode = mansard.analyze("deepseek-v3", on=H100, batch=batch, context=4096).decode
+    assert decode is not None
+    read = matrices_read(decode) + decode.bytes.cache_read
+    assert 1e3 * read / (8 * BANDWIDTH) == pytest.approx(milliseconds, abs=5e-4)
+
+
+def test_row_4_at_4097_and_far_behind_a_cache() -> None:
+    m, a = DeepSeekV3, 4097
+    decode = mansard.analyze("deepseek-v3", on=H100, context=a, attention="expanded").decode
+    assert decode is not None
+    extra = 2 * (a - 1) * m.r * m.H * (m.d_nope + m.d_v) * m.L
+    per_pair = 2 * m.H * (m.d_nope + m.d_rope + m.d_v)
+    assert decode.flops == 2 * m.active + 2 * m.head + per_pair * a * m.L + extra == 8_477_498_556_416
+    # pairs/c > r·(d_nope + d_v) / (2·r − d_nope − d_v) = 512/3, which for c far above n is n ≥ 171
+    edge = m.r * (m.d_nope + m.d_v) / (2 * m.r - m.d_nope - m.d_v)
+    assert math.ceil(edge) == 171
+    for new, form in ((170, "attention_absorbed"), (171, "attention_expanded")):
+        found = mansard.analyze("deepseek-v3", on=H100, prompt=50_000_000 + new, cached=50_000_000, output=2).prefill
+        assert form in {row.name for row in found.operators}
+
+
+def test_row_5_milliseconds() -> None:
+    m = GptOss120B
+    decode = mansard.analyze("gpt-oss-120b", on=H100, context=4096).decode
+    assert decode is not None
+    read = matrices_read(decode, m.biases) + decode.bytes.cache_read
+    assert 1e3 * read / BANDWIDTH == pytest.approx(1.539, abs=5e-4)
+
+
+def unwindowed(name: str) -> mansard.ModelConfig:
+    """The same model, whose every layer attends to everything."""
+    model = mansard.load_model(name)
+    layers = tuple(layer._replace(mixer=layer.mixer._replace(window=None)) for layer in model.layers)
+    return replace(model, layers=layers)
+
+
+def test_rows_6_to_8_without_their_windows() -> None:
+    m, a = GptOss120B, 131_072
+    decode = mansard.analyze(unwindowed("gpt-oss-120b"), on=H100, context=a).decode
+    assert decode is not None
+    assert decode.bytes.cache_read == 2 * m.H_kv * m.d * 2 * m.L * (a - 1) == 9_663_602_688
+    g, n = Gemma27B, 32_768
+    prefill = mansard.analyze(unwindowed("gemma-3-27b"), on=H100, prompt=n, output=2).prefill
+    assert attention_work(prefill) == 4 * g.H * g.d * g.L * pairs(n, 0) == 545_374_410_375_168
+    decode = mansard.analyze(unwindowed("gemma-3-27b"), on=H100, context=n).decode
+    assert decode is not None
+    assert decode.bytes.cache_read == 2 * g.H_kv * g.d * 2 * g.L * (n - 1) == 16_642_490_368
+
+
+@pytest.mark.parametrize(("batch", "intensity"), [(1, 1.43), (64, 6.98)])
+def test_row_10_intensity(batch: int, intensity: float) -> None:
+    decode = mansard.analyze("qwen3-30b-a3b", on=H100, batch=batch, context=4096).decode
+    assert decode is not None
+    read = matrices_read(decode) + decode.bytes.cache_read
+    assert decode.flops / read == pytest.approx(intensity, abs=5e-3)
+
+
+def test_row_13_a_device_of_eight() -> None:
+    found = mansard.analyze("llama-3.1-405b", on=H100, weights="fp8")
+    assert found.memory.weights_bytes == 410_060_226_560
+    assert found.memory.weights_bytes // 8 == 51_257_528_320
+
+
+def test_row_25_what_it_takes_and_where_it_levels_off() -> None:
+    batch, context = 6_845, 4096
+    found = mansard.analyze("deepseek-v3", on=H100, weights="bf16", batch=batch, context=context)
+    assert batch * 70_272 * context == pytest.approx(1.97e12, rel=1e-3)
+    assert found.memory.cache_bytes_per_sequence == 70_272 * context
+    long = mansard.saturate("deepseek-v3", on=H100, weights="bf16", context=1 << 29)
+    m = DeepSeekV3
+    assert long.plateau_intensity == pytest.approx(2 * m.H * (2 * m.r + m.d_rope) / (2 * (m.r + m.d_rope)), rel=1e-3)
+    assert long.plateau_intensity == pytest.approx(241.8, abs=0.05)

@@ -10,7 +10,7 @@ from mansard.inputs.device import DeviceLike
 from mansard.inputs.model import ModelLike
 from mansard.inputs.notes import Note
 from mansard.inputs.scenario import SaturateWords
-from mansard.results import Saturation, package_version, plain
+from mansard.results import Saturation, plain
 from mansard.scenarios import Scenario, scenario
 from mansard.views.report import Report
 
@@ -23,24 +23,25 @@ def answer(model: ModelLike, *, on: DeviceLike, **words: Unpack[SaturateWords]) 
     found = analysis.saturate(model, on=on, **words)
     notes = tuple(_notes(scenario(model, on=on, **words), found, words.get("context")))
 
-    def report(*, quiet: bool = False) -> Report:
-        from mansard.views.tables import facts_of_saturation, with_notes
-
-        drawn = facts_of_saturation(found, f"{called(model)} on {called(on)}")
-        return with_notes(drawn, () if quiet else notes)
-
     def draw(kind: str, **look: Any) -> "Chart":
         from mansard.views.drawing import draw as drawn
 
         return drawn(kind, analysis.analyze(model, on=on, **words), **look)
 
-    return Answer(
-        document=lambda: {"schema": "mansard.saturation/1", "version": package_version(), **plain(found)},
-        rows=lambda: [plain(found)],
-        report=report,
-        notes=lambda: notes,
-        charts=Charts("batch", ("batch", "context", "roofline"), draw),
-    )
+    charts = Charts("batch", ("batch", "context", "roofline"), draw)
+    return of(found, f"{called(model)} on {called(on)}", notes)._replace(charts=charts)
+
+
+def of(found: Saturation, subject: str = "", notes: tuple[Note, ...] = ()) -> Answer:
+    """A saturating batch in every form."""
+
+    def report(*, quiet: bool = False) -> Report:
+        from mansard.views.tables import facts_of_saturation, with_notes
+
+        drawn = facts_of_saturation(found, subject or "decode")
+        return with_notes(drawn, () if quiet else notes)
+
+    return Answer(document=found.to_dict, rows=lambda: [plain(found)], report=report, notes=lambda: notes)
 
 
 def _notes(where: Scenario, found: Saturation, context: int | None) -> Iterator[Note]:

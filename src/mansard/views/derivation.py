@@ -89,26 +89,58 @@ def _given(name: str, step: Step, plan: Plan) -> Iterator[Line]:
     for basis in plan.bases:
         if basis.kind not in ("one", "tokens", "sampled"):
             symbol, formula = _basis(basis)
-            yield line(symbol, formula, "", step.value(basis), "")
+            yield line(symbol, formula, _values_of(basis, step), step.value(basis), "")
 
 
 def _basis(basis: Basis) -> tuple[str, str]:
     """(symbol, what it is) of one of a step's sums."""
     limit = basis.window or basis.chunk
     mark = f"[{number(limit)}]" if limit else ""
-    within = f", at most {number(basis.window)} keys each" if basis.window else ""
-    within = f", within chunks of {number(basis.chunk)}" if basis.chunk else within
+    pairs, reads = "b·(n·c + n·(n + 1)/2)", "b·c"
+    if basis.window:
+        pairs = "b·(m·c + m·(m + 1)/2 + (n − m)·W), m = max(0, min(n, W − c))"
+        reads = "b·min(c, W − 1)"
+    if basis.chunk:
+        pairs, reads = "b·Σ ((c + i − 1) mod A + 1) for i = 1 … n", "b·(c mod A)"
     words = {
         "one": ("1", "once a step"),
         "tokens": ("T", "tokens of the step"),
         "sampled": ("b", "positions whose logits are computed"),
-        "pairs": (f"pairs{mark}", f"b·(n·c + n·(n + 1)/2): query-key pairs under the causal mask{within}"),
+        "pairs": (f"pairs{mark}", f"{pairs}: query-key pairs under the causal mask"),
         "square": ("square", "b·n·(c + n): every query with every key"),
-        "reads": (f"reads{mark}", f"b·c: cached tokens that are read{within}"),
+        "reads": (f"reads{mark}", f"{reads}: cached tokens that are read"),
         "experts": (f"touched[{basis.experts}]", "E·(1 − (1 − k/E)^T): experts touched, expected for even routing"),
         "fewest_experts": (f"touched[{basis.experts}]", "k: the fewest experts that any routing touches"),
     }
     return words.get(basis.kind, (basis.kind, basis.kind))
+
+
+def _values_of(basis: Basis, step: Step) -> str:
+    """The numbers behind one of a step's sums, in the order of its formula."""
+    b, n, c = number(step.batch), number(step.new), number(step.cached)
+    if basis.kind == "pairs" and basis.chunk:
+        return f"A = {number(basis.chunk)}, n = {n}, c = {c}"
+    if basis.kind == "pairs" and basis.window:
+        m = max(0, min(step.new, basis.window - step.cached))
+        inner = f"{number(m)}·{c} + {number(m)}·{number(m + 1)}/2 + {number(step.new - m)}·{number(basis.window)}"
+        return f"{b}·({inner})"
+    if basis.kind == "pairs":
+        return f"{b}·({n}·{c} + {n}·{number(step.new + 1)}/2)"
+    if basis.kind == "square":
+        return f"{b}·{n}·({c} + {n})"
+    if basis.kind == "reads":
+        limit = f" mod {number(basis.chunk)}" if basis.chunk else ""
+        return (
+            f"{b}·min({c}, {number(basis.window - 1)})"
+            if basis.window
+            else f"{b}·({c}{limit})"
+            if limit
+            else f"{b}·{c}"
+        )
+    if basis.kind == "experts":
+        tokens = number(step.batch * step.new)
+        return f"{basis.experts}·(1 − (1 − {basis.per_token}/{basis.experts})^{tokens})"
+    return ""
 
 
 def _operator(name: str, op: Op, step: Step) -> Iterator[Line]:
@@ -122,7 +154,7 @@ def _term(term: Term, op: Op, step: Step) -> tuple[str, str, float]:
     amount = step.value(term.basis)
     value = term.coefficient * amount * op.count
     symbol, _ = _basis(term.basis)
-    factors = ([] if term.basis.kind == "one" else [(symbol, number(amount))]) + (
+    factors = ([] if term.basis.kind == "one" else [(symbol, exact(amount))]) + (
         [("count", number(op.count))] if op.count != 1 else []
     )
     first = _put_in(term.formula, op) or number(term.coefficient)

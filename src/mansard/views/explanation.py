@@ -3,8 +3,12 @@
 from collections.abc import Iterator
 from math import floor
 
+from mansard.forward import cache_bits
 from mansard.inputs.device import Device
+from mansard.memory import widest_elements
 from mansard.operators.cost import Op
+from mansard.operators.step import cached_tokens_kept
+from mansard.precision import DTYPE_BITS
 from mansard.results import Analysis, Phase
 from mansard.views.derivation import Derivation, Line, exact
 from mansard.views.headline import headline, workload
@@ -70,13 +74,39 @@ def _memory(found: Analysis) -> Block:
         f"total = {' + '.join(there)}",
         f"      = {put_in}{number(memory.total_bytes)} B, {bytes_both(memory.total_bytes)}",
     ]
-    if memory.cache_bytes and memory.cache_bytes_per_sequence:
-        each, tokens = number(memory.cache_bytes_per_sequence), number(memory.tokens_per_sequence)
-        lines.append(f"cache = {number(found.workload.batch)} · {each} B for {tokens} tokens a sequence")
+    lines += _parts(found)
     if memory.device_bytes is not None:
         verdict = "fits" if memory.fits else "does not fit"
         lines.append(f"device: {number(memory.device_bytes)} B, {bytes_both(memory.device_bytes)}: it {verdict}")
     return Text(title="Memory", lines=tuple(lines), literal=True)
+
+
+def _parts(found: Analysis) -> Iterator[str]:
+    """What the weights, the cache and the activations are made of."""
+    memory, model, deployed = found.memory, found.model, found.deployment
+    bits = DTYPE_BITS[model.dtype]
+    if model.layers and model.quantization is None and deployed.weights is None:
+        yield f"weights = {number(model.parameters)} parameters · {bits // 8} B ({model.dtype})"
+    elif model.layers:
+        yield "weights: each matrix in its own format with its scales (mansard show names it), the rest in the dtype"
+    if memory.cache_bytes and memory.cache_bytes_per_sequence:
+        each, tokens = number(memory.cache_bytes_per_sequence), memory.tokens_per_sequence
+        yield f"cache = {number(found.workload.batch)} · {each} B for {number(tokens)} tokens a sequence"
+        kept: dict[tuple[int, int], int] = {}
+        for layer, count in model.distinct_layers:
+            size = -(-layer.mixer.cache_elements_per_token * cache_bits(model, deployed) // 8)
+            key = (size, int(cached_tokens_kept(tokens, layer.mixer.window, layer.mixer.chunk)))
+            kept[key] = kept.get(key, 0) + count
+        sums = " + ".join(
+            f"{number(n)} layers · {number(at)} tokens · {number(size)} B" for (size, at), n in kept.items()
+        )
+        yield f"  each = {sums}"
+    if memory.activations_bytes:
+        widest, wide = widest_elements(model), DTYPE_BITS[deployed.activations or model.dtype]
+        logits = found.workload.batch * model.head.vocab_size * 4 if model.head else 0
+        at_once = (memory.activations_bytes - logits) * 8 // (widest * wide)
+        point = f"{number(at_once)} tokens · {number(widest)} elements at the widest point · {wide // 8} B"
+        yield f"activations = {point} + {number(logits)} B of logits in fp32"
 
 
 def _phase(one: Derivation, found: Analysis) -> Iterator[Block]:
@@ -93,7 +123,7 @@ def _phase(one: Derivation, found: Analysis) -> Iterator[Block]:
 def _symbol(line: Line) -> str:
     put_in = f" = {line.substituted}" if line.substituted else ""
     unit = line.unit.removesuffix("s") if line.value == 1 else line.unit
-    return f"{number(line.value)} {unit}".rstrip() + f"  ({line.formula}{put_in})"
+    return f"{exact(line.value)} {unit}".rstrip() + f"  ({line.formula}{put_in})"
 
 
 def _title(op: Op) -> str:
