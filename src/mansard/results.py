@@ -324,6 +324,10 @@ class Analysis:
         """What a notebook shows."""
         return str(_answer(self)._repr_html_())
 
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """The operators of both phases as an Arrow stream, for polars, pandas, duckdb or pyarrow."""
+        return _answer(self).__arrow_c_stream__(requested_schema)
+
     def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
         """The roofline, live or as a picture; the tables; plain text, for what can show neither."""
         return {**self.chart()._repr_mimebundle_(), "text/html": self._repr_html_(), "text/plain": str(self)}

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from mansard.errors import UsageError, did_you_mean
@@ -26,7 +27,9 @@ class Charts(NamedTuple):
     draw: Callable[..., "Chart"]
 
 
-class Answer(NamedTuple):
+# No tuple, since what reads tables would take one for a row.
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class Answer:
     """What a verb answers. `status` is the exit status: 1 if the answer is no. charts: None if it has none."""
 
     document: Callable[[], dict[str, Any]]
@@ -58,6 +61,16 @@ class Answer(NamedTuple):
             raise UsageError(f"this answer has no chart that is called {kind[:60]!r}", hint=hint)
         size = {} if width is None else {"width": width}
         return self.charts.draw(kind, theme=theme, **size)
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """The rows as an Arrow stream: `polars.DataFrame(answer)`, and the like in pandas, duckdb and pyarrow.
+
+        Raises:
+            UnavailableError: if the extra `arrow` is not installed.
+        """
+        from mansard.answers._arrow import arrow_stream
+
+        return arrow_stream(self.rows(), requested_schema)
 
     def __str__(self) -> str:
         from mansard.views.plain import to_plain

@@ -1,6 +1,7 @@
 """`saturate`: the batch at which compute catches up, or never and why."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Unpack
 
 from mansard import analysis
@@ -29,7 +30,7 @@ def answer(model: ModelLike, *, on: DeviceLike, **words: Unpack[SaturateWords]) 
         return drawn(kind, analysis.analyze(model, on=on, **words), **look)
 
     charts = Charts("batch", ("batch", "context", "roofline"), draw)
-    return of(found, f"{called(model)} on {called(on)}", notes)._replace(charts=charts)
+    return replace(of(found, f"{called(model)} on {called(on)}", notes), charts=charts)
 
 
 def of(found: Saturation, subject: str = "", notes: tuple[Note, ...] = ()) -> Answer:
