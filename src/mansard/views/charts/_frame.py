@@ -45,6 +45,12 @@ def fitted(text: str, width: int, size: int) -> list[str]:
     return wrap(text, max(24, int(width / (size * _CHARACTER)))) or [""]
 
 
+def reach(rows: Sequence[Mapping[str, Any]], value: str, width: int) -> float:
+    """The end of an axis on which each bar's label, written behind it, still fits."""
+    ends = (row[value] * width / max(width / 3, width - text_width(row["label"]) - 10) for row in rows)
+    return float(max(ends))
+
+
 def text_width(text: str, size: int = FONT_SIZE) -> float:
     """About how many pixels a text takes."""
     return len(text) * size * _CHARACTER

@@ -3,7 +3,7 @@
 from typing import Any
 
 from mansard.results import Analysis, Phase
-from mansard.views.charts._frame import framed, text_width
+from mansard.views.charts._frame import framed, reach
 from mansard.views.charts._theme import WIDTH, Theme, bound_scale
 from mansard.views.headline import subject
 from mansard.views.wording import duration, percent
@@ -11,7 +11,6 @@ from mansard.views.wording import duration, percent
 OF = "analysis"
 SAYS = "memory, compute, network and overhead side by side"
 _BAR = 22
-_FULL = 99.9  # percent: a bar that takes the whole time
 
 
 def spec(found: Analysis, *, theme: Theme = "light", width: int = WIDTH) -> dict[str, Any]:
@@ -22,7 +21,7 @@ def spec(found: Analysis, *, theme: Theme = "light", width: int = WIDTH) -> dict
     bars = {
         "x": {"field": "share", "type": "quantitative",
               "axis": {"title": "share of the phase's best time [%]", "values": [0, 25, 50, 75, 100]},
-              "scale": {"domain": [0, _reach(rows, width)], "nice": False}},
+              "scale": {"domain": [0, reach(rows, "share", width)], "nice": False}},
         "y": {"field": "clock", "type": "nominal", "sort": None, "axis": {"title": None}},
     }  # fmt: skip
     colour = {"field": "clock", "type": "nominal", "scale": bound_scale(theme), "legend": None}
@@ -48,12 +47,6 @@ def spec(found: Analysis, *, theme: Theme = "light", width: int = WIDTH) -> dict
         subtitle="the longest clock of a phase is what binds it; the others wait",
         theme=theme, width=None, height=None, datasets={"clocks": rows},
     )  # fmt: skip
-
-
-def _reach(rows: list[dict[str, Any]], width: int) -> float:
-    """The end of the axis in percent, so that the label of a whole bar still fits."""
-    longest = max(text_width(row["label"]) for row in rows if row["share"] > _FULL)
-    return 100 * width / max(width / 3, width - longest - 10)
 
 
 def _rows(phase: Phase) -> list[dict[str, Any]]:

@@ -39,7 +39,7 @@ def spec(
 
 def _rows(devices: Sequence[Device], dtype: str, marked: Sequence[str]) -> list[dict[str, Any]]:
     vendors = [device.vendor for device in devices]
-    named = sorted(set(vendors), key=lambda vendor: -vendors.count(vendor))[:_VENDORS]
+    named = sorted(set(vendors), key=lambda vendor: (-vendors.count(vendor), vendor))[:_VENDORS]
     rows = []
     for device in devices:
         bandwidth, peak = device.memory_bandwidth.value, dict(device.peaks)[dtype].value
@@ -53,13 +53,18 @@ def _rows(devices: Sequence[Device], dtype: str, marked: Sequence[str]) -> list[
 
 def _ridges(x: LogScale, y: LogScale) -> list[dict[str, Any]]:
     """Both ends of each line of equal ridge point inside the plot."""
-    rows = []
+    rows: list[dict[str, Any]] = []
+    taken: list[Box] = []
     for ridge in _RIDGES:
         low, high = max(x.low, y.low / ridge), min(x.high, y.high / ridge)
         if low < high:
             label = f"{ridge} FLOP/byte"
-            rows += [{"ridge": ridge, "x": low, "y": ridge * low, "label": ""},
-                     {"ridge": ridge, "x": high, "y": ridge * high, "label": label}]  # fmt: skip
+            end = {"ridge": ridge, "x": high, "y": ridge * high, "label": label}
+            if any(_ridge_box(end, x, y).meets(box) for box in taken):
+                end["label"] = ""  # on a small plot, where the ends of two lines are close
+            else:
+                taken.append(_ridge_box(end, x, y))
+            rows += [{"ridge": ridge, "x": low, "y": ridge * low, "label": ""}, end]
     return rows
 
 

@@ -18,11 +18,12 @@ def spec(found: Analysis, *, theme: Theme = "light", width: int = WIDTH) -> dict
     memory, palette = found.memory, PALETTES[theme]
     rows = _rows(found)
     room = memory.device_bytes
-    reach = 1.05 * max(memory.total_bytes, room or 0) / 1e9
+    end = 1.05 * max(memory.total_bytes, room or 0) / 1e9
     at = {
         "y": {"value": 34},
-        "x": {"field": "from_gb", "type": "quantitative", "axis": {"title": "memory [GB]", "tickCount": 6},
-              "scale": {"domain": [0, reach], "nice": False}},
+        "x": {"field": "from_gb", "type": "quantitative",
+              "axis": {"title": "memory [GB]", "tickCount": max(3, width // 90)},
+              "scale": {"domain": [0, end], "nice": False}},
         "x2": {"field": "to_gb"},
     }  # fmt: skip
     scale = {"domain": [row["part"] for row in rows], "range": list(palette.series[: len(rows)])}

@@ -3,7 +3,7 @@
 from typing import Any
 
 from mansard.results import Analysis, Phase
-from mansard.views.charts._frame import framed
+from mansard.views.charts._frame import framed, reach
 from mansard.views.charts._theme import WIDTH, Theme, bound_scale
 from mansard.views.headline import subject
 from mansard.views.wording import duration, percent, scaled
@@ -29,10 +29,10 @@ def spec(found: Analysis, *, theme: Theme = "light", width: int = WIDTH) -> dict
 def _phase(phase: Phase, theme: Theme, width: int) -> dict[str, Any]:
     rows = _rows(phase)
     unit, factor = _unit(max(row["seconds"] for row in rows))
-    reach = max(row["seconds"] for row in rows) * factor * 1.3
+    end = reach(rows, "seconds", width) * factor
     at = {
-        "x": {"field": "scaled", "type": "quantitative", "scale": {"domain": [0, reach], "nice": False},
-              "axis": {"title": f"{phase.name}: best time [{unit}]", "tickCount": 6}},
+        "x": {"field": "scaled", "type": "quantitative", "scale": {"domain": [0, end], "nice": False},
+              "axis": {"title": f"{phase.name}: best time [{unit}]", "tickCount": max(3, width // 90)}},
         "y": {"field": "operator", "type": "nominal", "sort": None, "axis": {"title": None}},
     }  # fmt: skip
     colour = {"field": "bound", "type": "nominal", "scale": bound_scale(theme), "title": "bound by",

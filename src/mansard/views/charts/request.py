@@ -20,7 +20,7 @@ def spec(found: Analysis, *, theme: Theme = "light", width: int = WIDTH) -> dict
     unit, factor = ("s", 1.0) if end >= 1 else ("ms", 1e3)
     across = {"field": "start", "type": "quantitative",
               "scale": {"domain": [0, end * factor * 1.02], "nice": False},
-              "axis": {"title": f"time from the request [{unit}]", "tickCount": 8}}  # fmt: skip
+              "axis": {"title": f"time from the request [{unit}]", "tickCount": max(3, width // 75)}}  # fmt: skip
     names = ["prefill", "decode"]
     colour = {"field": "span", "type": "nominal", "title": None, "sort": None,
               "scale": {"domain": names, "range": [palette.bounds[1], palette.bounds[0]]}}  # fmt: skip
