@@ -35,7 +35,9 @@ def routed(
     count = keys.size(*names, default=experts)
     chosen = keys.size(*top_names, default=top_k)
     stated = next((name for name in top_names if keys.has(name)), top_names[0])
-    keys.require(chosen <= count, stated, f"must be at most the number of experts, {count}", chosen)
+    if all(keys.is_sound(name) for name in names):
+        hint = "are the two counts swapped?"
+        keys.require(chosen <= count, stated, f"must be at most the number of experts, {count}", chosen, hint)
     return MixtureOfExperts(
         num_experts=count,
         num_experts_per_tok=min(chosen, count),

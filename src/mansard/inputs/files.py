@@ -92,6 +92,8 @@ def _decoded(content: bytes, where: str) -> str:
         _refuse(
             where, "is a git-LFS pointer, not the file itself", "run `git lfs pull`, or download config.json itself"
         )
+    if content.startswith((b"GGUF", b"PK\x03\x04")) or where.endswith((".safetensors", ".bin", ".pt")):
+        _refuse(where, "is a file of weights, which is not read yet", "give the config.json that lies beside it")
     if content.lstrip()[:15].lower().startswith((b"<!doctype", b"<html")):
         _refuse(where, "is an HTML page, not JSON", "download the raw file, not the page that shows it")
     try:
@@ -104,7 +106,8 @@ def _parsed(text: str, where: str) -> dict[str, Any]:
     try:
         document = json.loads(text)
     except json.JSONDecodeError as error:
-        _refuse(where, f"is no valid JSON: line {error.lineno}, column {error.colno}: {_cause(text, error)}")
+        problem = f"is no valid JSON: line {error.lineno}, column {error.colno}: {_cause(text, error)}"
+        _refuse(where, problem, "mend it there, or fetch the file again")
     except RecursionError:
         _refuse(where, "is nested too deeply to be a config")
     except ValueError:  # Python refuses to convert numbers of many thousand digits

@@ -180,7 +180,7 @@ class Keys:
             try:
                 return check(value)
             except _WrongError as wrong:
-                self.fault(name, str(wrong), value)
+                self.fault(name, str(wrong), value, _COMPARE)
                 return harmless
         if default is not None:
             shown = str(default) if len(str(default)) < 60 else "a list"
@@ -188,6 +188,9 @@ class Keys:
             return default
         self.fault(names[0], "is required but absent", hint=did_you_mean(names[0], list(self.document)[:200]))
         return harmless
+
+
+_COMPARE = "compare with the config.json that the model's publisher gives"
 
 
 class _WrongError(Exception):

@@ -39,7 +39,9 @@ def misfit(memory: Memory) -> str:
 
 def _dtypes(found: Analysis) -> str:
     dtype = (found.decode or found.prefill).dtype
-    weights = found.deployment.weights
+    weights, runs = found.deployment.weights, found.device.peak(dtype).dtype
+    if runs != dtype:
+        return f"{dtype}, computed in {runs}"
     return f"{weights} weights, {dtype}" if weights and weights != dtype else dtype
 
 
