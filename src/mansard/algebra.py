@@ -156,19 +156,19 @@ def compute_time(flops: Numeric, peak_flops: Numeric) -> Numeric:
 class RequestTimes(NamedTuple):
     """A request's times [s] and rates [token/s]; `tpot_s` and the steady rate are None for a single token."""
 
-    ttft_s: float
-    itl_s: float
-    e2e_s: float
-    tpot_s: float | None
-    steady_tokens_per_s: float | None
-    request_tokens_per_s: float
+    ttft_s: Numeric
+    itl_s: Numeric
+    e2e_s: Numeric
+    tpot_s: Numeric
+    steady_tokens_per_s: Numeric
+    request_tokens_per_s: Numeric
 
 
-def request_times(ttft_s: float, itl_s: float, output_tokens: int) -> RequestTimes:
-    """The arithmetic of a request with steady gaps between its tokens.
+def request_times(ttft_s: Numeric, itl_s: Numeric, output_tokens: Numeric) -> RequestTimes:
+    """The arithmetic of a request with steady gaps between its tokens; numbers, or arrays that broadcast.
 
     T_request = TTFT + (n_out - 1)·ITL; TPOT = (T_request - TTFT) / (n_out - 1); the steady rate is 1 / ITL and the
-    request's output rate n_out / T_request.
+    request's output rate n_out / T_request. What a single token does not have is None, and NaN in arrays.
 
     Raises:
         ValueError: if a time is negative or not finite, or output_tokens is not a positive whole number.
@@ -177,22 +177,36 @@ def request_times(ttft_s: float, itl_s: float, output_tokens: int) -> RequestTim
     >>> times.e2e_s, times.steady_tokens_per_s, times.request_tokens_per_s
     (0.4, 20.0, 12.5)
     """
-    _require(0 <= ttft_s < math.inf, "ttft_s must be finite and not negative")
-    _require(0 <= itl_s < math.inf, "itl_s must be finite and not negative")
-    if isinstance(output_tokens, bool) or output_tokens != int(output_tokens) or output_tokens < 1:
-        raise ValueError("output_tokens must be a positive whole number")
-    gaps = int(output_tokens) - 1
+    ttft_s, itl_s, output_tokens = _numeric(ttft_s), _numeric(itl_s), _numeric(output_tokens)
+    _require((ttft_s >= 0) & (ttft_s < math.inf), "ttft_s must be finite and not negative")
+    _require((itl_s >= 0) & (itl_s < math.inf), "itl_s must be finite and not negative")
+    is_count = not isinstance(output_tokens, bool)
+    _require(
+        is_count & (output_tokens >= 1) & (output_tokens % 1 == 0), "output_tokens must be a positive whole number"
+    )
+    gaps = output_tokens - 1
     e2e_s = ttft_s + gaps * itl_s
     _require(e2e_s > 0, "a request must take some time: ttft_s and itl_s are both 0")
+    if any(map(_is_array, (ttft_s, itl_s, output_tokens))):
+        tpot_s, steady = _where(gaps > 0, itl_s), 1 / _where((gaps > 0) & (itl_s > 0), itl_s)
+    else:
+        tpot_s, steady = itl_s if gaps else None, 1 / itl_s if gaps and itl_s else None
     return RequestTimes(
         ttft_s=ttft_s,
         itl_s=itl_s,
         e2e_s=e2e_s,
         # For steady gaps (T_request - TTFT) / gaps is the gap itself, without the rounding of the way there and back.
-        tpot_s=itl_s if gaps else None,
-        steady_tokens_per_s=1 / itl_s if gaps and itl_s else None,
+        tpot_s=tpot_s,
+        steady_tokens_per_s=steady,
         request_tokens_per_s=output_tokens / e2e_s,
     )
+
+
+def _where(condition: Numeric, value: Numeric) -> Numeric:
+    """The value where the condition holds, else NaN."""
+    import numpy as np
+
+    return np.where(condition, value, np.nan)
 
 
 def _is_array(value: Numeric) -> bool:

@@ -173,3 +173,39 @@ def test_a_full_disk_is_no_bug() -> None:
         run = subprocess.run(words, stdout=full, stderr=subprocess.PIPE, check=False)
     assert run.returncode == 2
     assert b"cannot write to standard output" in run.stderr
+
+
+def test_charts_are_written_beside_the_answer(tmp_path: Path) -> None:
+    roof, memory = tmp_path / "roof.json", tmp_path / "memory.json"
+    found = run(*COMMANDS["analyze"], "--chart", str(roof), "--chart", f"memory:{memory}", "--theme", "dark")
+    assert found.exit_code == 0
+    assert found.stdout == run(*COMMANDS["analyze"]).stdout
+    assert "operators" in json.loads(roof.read_text())["datasets"]
+    assert "parts" in json.loads(memory.read_text())["datasets"]
+    assert json.loads(roof.read_text())["config"]["background"] != "#ffffff"
+    batch = tmp_path / "batch.json"
+    assert run(*COMMANDS["saturate"], "--chart", str(batch)).exit_code == 0
+    assert "curve" in json.loads(batch.read_text())["datasets"]
+    assert run("list", "devices", "--chart", str(tmp_path / "h.json"), "--quiet").exit_code == 0
+
+
+def test_charts_that_are_not_there(tmp_path: Path) -> None:
+    assert "no chart that is called" in run(*COMMANDS["analyze"], "--chart", f"roof:{tmp_path / 'a.json'}").stderr
+    assert "has no chart" in run("list", "models", "--chart", str(tmp_path / "a.json")).stderr
+    assert "bmp" in run(*COMMANDS["analyze"], "--chart", str(tmp_path / "a.bmp")).stderr
+
+
+def test_a_plot_stands_above_the_table() -> None:
+    text = run(*COMMANDS["analyze"], "--plot").stdout
+    assert text.index("Roofline") < text.index("Memory")
+    assert "ridge 295.3" in text
+
+
+def test_a_lesson_on_a_terminal_asks_and_checks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("mansard.cli.learn._is_dialogue", lambda: True)
+    found = CliRunner().invoke(root, ["learn", "clocks"], input="1\n12 ms\n3.33 ms\n2\n")
+    assert found.exit_code == 0
+    assert "No. Reading the weights takes 4.78 ms" in " ".join(found.output.split())
+    assert "Not yet. Divide the bytes" in found.output
+    assert "Right: 3.33 ms" in found.output
+    assert "Right: 2 FLOP/byte" in found.output

@@ -91,3 +91,19 @@ def test_a_request() -> None:
     for bad in ((-1, 1, 1), (1, math.nan, 1), (1, 1, 0), (1, 1, 1.5), (1, 1, True), (0, 0, 1)):
         with pytest.raises(ValueError, match=r"must|some time"):
             ms.request_times(*bad)
+
+
+def test_request_times_of_arrays_are_those_of_numbers() -> None:
+    ttft, itl, tokens = np.array([0.2, 0.3, 0.1]), np.array([0.05, 0.02, 0.0]), np.array([5, 1, 10])
+    found = ms.request_times(ttft, itl, tokens)
+    for place in range(3):
+        one = ms.request_times(float(ttft[place]), float(itl[place]), int(tokens[place]))
+        for many, single in zip(found, one, strict=True):
+            value = np.broadcast_to(many, (3,))[place]
+            assert np.isnan(value) if single is None else value == single
+    with pytest.raises(ValueError, match="whole"):
+        ms.request_times(0.2, 0.05, np.array([1.5]))
+    with pytest.raises(ValueError, match="itl_s"):
+        ms.request_times(0.2, np.array([-1.0]), 5)
+    with pytest.raises(ValueError, match="whole"):
+        ms.request_times(0.2, 0.05, True)

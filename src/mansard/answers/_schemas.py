@@ -135,9 +135,9 @@ def _advice() -> dict[str, Any]:
 
 
 def _request() -> dict[str, Any]:
-    from mansard.algebra import RequestTimes
-
-    return {**_fields(RequestTimes), "output_tokens": int, "prompt_tokens": int | None}
+    always = dict.fromkeys(("ttft_s", "itl_s", "e2e_s", "request_tokens_per_s"), float)
+    gaps = dict.fromkeys(("tpot_s", "steady_tokens_per_s"), float | None)
+    return {**always, **gaps, "output_tokens": int, "prompt_tokens": int | None}
 
 
 def _explanation() -> dict[str, Any]:

@@ -34,9 +34,14 @@ def command(*, lesson: str | None, path: str | None, answers: bool, out: options
     if lesson is None:
         return deliver(_listed(), out)
     is_plain = out == options.Output() and not answers
-    if is_plain and sys.stdin.isatty() and sys.stdout.isatty():
+    if is_plain and _is_dialogue():
         return _taught(lesson)
     return deliver(_shown(lesson, answers), out)
+
+
+def _is_dialogue() -> bool:
+    """Whether somebody is there to answer."""
+    return sys.stdin.isatty() and sys.stdout.isatty()
 
 
 def _listed() -> Answer:
