@@ -9,7 +9,7 @@ from mansard.inputs.device import Device, DeviceLike, Fact
 from mansard.inputs.device_file import usable_devices
 from mansard.inputs.model import MixtureOfExperts, ModelLike
 from mansard.precision import DTYPE_BITS
-from mansard.results import Advice, Advised, Phase
+from mansard.records import Advice, Advised, Phase
 from mansard.scenarios import Scenario, scenario, with_deployment, with_device
 
 _NOTHING = 1.005  # a gain below half a percent is none

@@ -7,7 +7,8 @@ from mansard.errors import UsageError
 from mansard.inputs.device import DeviceLike
 from mansard.inputs.model import ModelLike
 from mansard.operators.step import Step
-from mansard.results import Analysis, Phase, Saturation
+from mansard.records import Phase, Saturation
+from mansard.results import Analysis
 from mansard.saturation import saturating_batch
 from mansard.scenarios import scenario
 

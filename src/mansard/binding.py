@@ -14,7 +14,7 @@ from mansard.inputs.model import ModelConfig
 from mansard.inputs.scenario import Deployment, Engine, Workload
 from mansard.operators.cost import Cost
 from mansard.operators.step import Step
-from mansard.results import Bytes, Clocks, Phase
+from mansard.records import Bytes, Clocks, Phase
 from mansard.rooflines import OperatorResult, Plan, StepClocks, bind, clocks, operator_results, total_cost
 
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Literal
 
 from mansard.inputs.scenario import MOST_SEQUENCES, MOST_TOKENS
-from mansard.results import Curve, CurvePoint
+from mansard.records import Curve, CurvePoint
 from mansard.scenarios import Scenario
 
 Over = Literal["batch", "context"]

@@ -6,7 +6,7 @@ from mansard.binding import Binding
 from mansard.forward import has_latent_attention
 from mansard.inputs.notes import Note
 from mansard.inputs.scenario import Workload
-from mansard.results import Phase
+from mansard.records import Phase
 
 # Below this the last-level cache is no more than a rounding.
 _WARM_SHARE = 0.02

@@ -4,7 +4,7 @@ from math import ceil
 
 from mansard.binding import Binding
 from mansard.operators.step import Step
-from mansard.results import Saturation
+from mansard.records import Saturation
 from mansard.rooflines import Compiled, Plan
 
 _WEIGHTS = 2  # the places of the forms in a Cost

@@ -16,8 +16,8 @@ from mansard.inputs.notes import Note, Source
 from mansard.inputs.scenario import Deployment, Workload
 from mansard.models import load_model
 from mansard.operators.step import Step
+from mansard.records import Memory, Phase, Request, Saturation, Times
 from mansard.remarks import remarks
-from mansard.results import Memory, Phase, Request, Saturation, Times
 from mansard.rooflines import step_bound, step_clocks, summed_decode_s
 from mansard.saturation import saturating_batch
 

@@ -9,7 +9,7 @@ from mansard.inputs.device import Device, DeviceLike
 from mansard.inputs.device_file import load_device
 from mansard.inputs.notes import Note
 from mansard.operators.alone import OPERATORS, Inputs, OperatorStep, Steps, Work
-from mansard.results import Expected, package_version, plain
+from mansard.records import Expected, package_version, plain
 
 
 class OperatorAnalysis(NamedTuple):

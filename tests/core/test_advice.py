@@ -3,7 +3,7 @@
 import pytest
 
 import mansard
-from mansard.results import Advice
+from mansard.records import Advice
 
 P, B = 989.4e12, 3.35e12  # an H100 SXM in bf16
 P8 = 1978.9e12  # and in fp8

@@ -8,7 +8,7 @@ from typing import Any, Literal, NotRequired, Union, get_args, get_origin, get_t
 from mansard.answers._names import KINDS
 from mansard.inputs.notes import Note, Source
 from mansard.inputs.scenario import Deployment
-from mansard.results import Advice, Memory, Phase, Request, Saturation
+from mansard.records import Advice, Memory, Phase, Request, Saturation
 from mansard.rooflines import OperatorResult
 from mansard.single import OperatorAnalysis
 

@@ -8,7 +8,7 @@ from mansard.answers._subject import called
 from mansard.inputs.device import DeviceLike
 from mansard.inputs.model import ModelLike
 from mansard.inputs.scenario import Words
-from mansard.results import Advised, plain
+from mansard.records import Advised, plain
 from mansard.views.report import Report
 
 

@@ -5,7 +5,7 @@ from mansard.answers._subject import subject_of
 from mansard.inputs.device import Device, DeviceLike
 from mansard.inputs.model import ModelConfig, ModelLike
 from mansard.inputs.notes import Source
-from mansard.results import package_version, plain
+from mansard.records import package_version, plain
 from mansard.views.documents import device_values
 from mansard.views.report import Report
 

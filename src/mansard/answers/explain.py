@@ -7,7 +7,7 @@ from mansard.answers._answer import Answer
 from mansard.inputs.device import DeviceLike
 from mansard.inputs.model import ModelLike
 from mansard.inputs.scenario import Words
-from mansard.results import package_version
+from mansard.records import package_version
 from mansard.scenarios import scenario
 from mansard.views.derivation import derivations
 from mansard.views.report import Report

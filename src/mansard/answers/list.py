@@ -7,8 +7,8 @@ from mansard.answers._answer import Answer, Charts
 from mansard.answers._names import KINDS, ORDERS, names_of, unknown
 from mansard.errors import InputError, UsageError
 from mansard.inputs.notes import Note
+from mansard.records import package_version
 from mansard.registry import module
-from mansard.results import package_version
 from mansard.views.report import Report
 
 if TYPE_CHECKING:

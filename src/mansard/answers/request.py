@@ -5,7 +5,7 @@ from typing import Any
 from mansard.algebra import request_times
 from mansard.answers._answer import Answer
 from mansard.errors import UsageError
-from mansard.results import package_version
+from mansard.records import package_version
 from mansard.views.report import Report
 
 

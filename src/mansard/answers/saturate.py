@@ -11,7 +11,7 @@ from mansard.inputs.device import DeviceLike
 from mansard.inputs.model import ModelLike
 from mansard.inputs.notes import Note
 from mansard.inputs.scenario import SaturateWords
-from mansard.results import Saturation, plain
+from mansard.records import Saturation, plain
 from mansard.scenarios import Scenario, scenario
 from mansard.views.report import Report
 

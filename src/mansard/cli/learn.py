@@ -45,7 +45,7 @@ def _is_dialogue() -> bool:
 
 
 def _listed() -> Answer:
-    from mansard.results import package_version
+    from mansard.records import package_version
     from mansard.views.report import Column, Report, Table
     from mansard.views.teaching import lesson_list
 
@@ -67,7 +67,7 @@ def _listed() -> Answer:
 
 
 def _shown(name: str, answers: bool) -> Answer:
-    from mansard.results import package_version
+    from mansard.records import package_version
     from mansard.views.report import Report
     from mansard.views.teaching import lesson_document, lesson_report
 
@@ -85,7 +85,7 @@ def _shown(name: str, answers: bool) -> Answer:
 
 
 def _checked(file: str) -> Answer:
-    from mansard.results import package_version, plain
+    from mansard.records import package_version, plain
     from mansard.views.grading import grade
     from mansard.views.report import Column, Report, Table, Text
 

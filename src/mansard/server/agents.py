@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from mansard.answers import SAYS
 from mansard.answers._schemas import json_schema
 from mansard.errors import MansardError, did_you_mean
-from mansard.results import package_version
+from mansard.records import package_version
 from mansard.server import verbs, words
 
 SECONDS = 10.0

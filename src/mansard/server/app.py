@@ -14,7 +14,7 @@ from starlette.exceptions import HTTPException
 from mansard.answers import SAYS
 from mansard.answers._answer import Answer
 from mansard.errors import Fault, InputError, MansardError, UnavailableError, UsageError, did_you_mean, shortened
-from mansard.results import package_version
+from mansard.records import package_version
 from mansard.server import verbs, words
 from mansard.server.bundle import vega_bundle
 from mansard.server.guards import LOOPBACK, Guard, error_document

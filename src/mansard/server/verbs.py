@@ -14,8 +14,9 @@ from mansard.inputs.device import Device
 from mansard.inputs.device_file import named_device
 from mansard.inputs.model import ModelConfig
 from mansard.models import named_model, read_config
+from mansard.records import package_version
 from mansard.registry import module
-from mansard.results import Analysis, package_version
+from mansard.results import Analysis
 from mansard.server import words
 from mansard.views.drawing import draw
 from mansard.views.headline import headline

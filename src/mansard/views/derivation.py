@@ -9,7 +9,7 @@ from mansard.forward import operators
 from mansard.inputs.device import Device, Fact
 from mansard.operators.cost import Op, Term
 from mansard.operators.step import Basis, Step
-from mansard.results import Phase
+from mansard.records import Phase
 from mansard.rooflines import Plan, total_cost
 from mansard.scenarios import Scenario
 from mansard.views.wording import number, power

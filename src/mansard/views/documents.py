@@ -6,7 +6,7 @@ from mansard.inputs.device import Device, Fact
 from mansard.inputs.model import ModelConfig
 from mansard.inputs.scenario import Deployment
 from mansard.memory import cache_bytes_per_token, weight_bytes
-from mansard.results import package_version, plain
+from mansard.records import package_version, plain
 from mansard.views.catalogue import layer_runs
 
 

@@ -9,7 +9,8 @@ from mansard.memory import widest_elements
 from mansard.operators.cost import Op
 from mansard.operators.step import cached_tokens_kept
 from mansard.precision import DTYPE_BITS
-from mansard.results import Analysis, Phase
+from mansard.records import Phase
+from mansard.results import Analysis
 from mansard.views.derivation import Derivation, Line, exact
 from mansard.views.headline import headline, workload
 from mansard.views.report import Block, Report, Text, facts

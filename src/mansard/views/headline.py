@@ -1,6 +1,7 @@
 """The first line of an answer: what a person wants to know."""
 
-from mansard.results import Analysis, Memory, Phase
+from mansard.records import Memory, Phase
+from mansard.results import Analysis
 from mansard.views.wording import bytes_both, counted, duration, percent, rate, scaled
 
 _CLOSE = 1.05  # times the memory, within which labels and reserves decide

@@ -2,7 +2,8 @@
 
 from math import log10
 
-from mansard.results import Analysis, Phase
+from mansard.records import Phase
+from mansard.results import Analysis
 from mansard.views.report import Text
 from mansard.views.wording import figure, scaled
 

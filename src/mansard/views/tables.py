@@ -4,7 +4,8 @@ from collections.abc import Iterable, Sequence
 
 from mansard.inputs.model import ModelConfig
 from mansard.inputs.notes import Note
-from mansard.results import Advice, Analysis, Memory, Phase, Request, Saturation, Times
+from mansard.records import Advice, Memory, Phase, Request, Saturation, Times
+from mansard.results import Analysis
 from mansard.rooflines import OperatorResult
 from mansard.views.headline import headline, idle, workload
 from mansard.views.report import Block, Column, Report, Table, Text, facts

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from mansard.results import Curve
+from mansard.records import Curve
 from mansard.views.charts._frame import framed
 from mansard.views.charts._scales import LogScale, log_scale
 from mansard.views.charts._theme import PALETTES, Palette, Theme, bound_scale

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from mansard.results import Curve
+from mansard.records import Curve
 from mansard.views.charts._curve import curve_spec
 from mansard.views.charts._theme import WIDTH, Theme
 

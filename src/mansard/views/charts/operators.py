@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from mansard.results import Analysis, Phase
+from mansard.records import Phase
+from mansard.results import Analysis
 from mansard.views.charts._frame import framed, reach
 from mansard.views.charts._theme import WIDTH, Theme, bound_scale
 from mansard.views.headline import subject

@@ -5,7 +5,8 @@ from math import atan2, degrees
 from typing import Any
 
 from mansard.inputs.device import Device
-from mansard.results import Analysis, Curve, Phase
+from mansard.records import Curve, Phase
+from mansard.results import Analysis
 from mansard.rooflines import OperatorResult
 from mansard.views.charts._frame import framed, text_width
 from mansard.views.charts._roof_labels import roof_labels
