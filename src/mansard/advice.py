@@ -7,7 +7,8 @@ from typing import NamedTuple
 from mansard.forward import weights_of
 from mansard.inputs.device import Device, DeviceLike, Fact
 from mansard.inputs.device_file import usable_devices
-from mansard.inputs.model import MixtureOfExperts, ModelLike
+from mansard.inputs.mechanisms import MixtureOfExperts
+from mansard.inputs.model import ModelLike
 from mansard.precision import DTYPE_BITS
 from mansard.records import Advice, Advised, Phase
 from mansard.scenarios import Scenario, scenario, with_deployment, with_device

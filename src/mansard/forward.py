@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator
 
-from mansard.inputs.model import Attention, FeedForward, LatentAttention, Layer, MixtureOfExperts, ModelConfig
+from mansard.inputs.mechanisms import Attention, FeedForward, LatentAttention, Layer, MixtureOfExperts
+from mansard.inputs.model import ModelConfig
 from mansard.inputs.scenario import Deployment, Engine
 from mansard.operators import attention, elementwise, matmul
 from mansard.operators.cost import Op, Setting

@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 
 from mansard.forward import cache_bits, weights_of
-from mansard.inputs.model import FeedForward, LatentAttention, Layer, Matrix, ModelConfig
+from mansard.inputs.mechanisms import FeedForward, LatentAttention, Layer, Matrix
+from mansard.inputs.model import ModelConfig
 from mansard.inputs.scenario import Deployment, Engine
 from mansard.operators.step import cached_tokens_kept
 from mansard.precision import DTYPE_BITS, WEIGHT_FORMATS, WeightFormat

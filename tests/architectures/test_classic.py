@@ -10,7 +10,8 @@ import pytest
 
 from mansard.errors import InputError
 from mansard.inputs.keys import Keys
-from mansard.inputs.model import Attention, ModelConfig
+from mansard.inputs.mechanisms import Attention
+from mansard.inputs.model import ModelConfig
 
 # H hidden, G another hidden size, N query heads, K key/value heads, V vocabulary, L layers, F feed-forward width,
 # P positions, E width of a narrower embedding.

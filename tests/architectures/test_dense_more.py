@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from mansard.errors import InputError
 from mansard.inputs.keys import Keys
-from mansard.inputs.model import Attention, ModelConfig
+from mansard.inputs.mechanisms import Attention
+from mansard.inputs.model import ModelConfig
 
 # H hidden, N query heads, K key/value heads, D head size, V vocabulary, L layers, F feed-forward width.
 H, N, K, D, V, L, F = 48, 6, 2, 8, 50, 4, 40

@@ -7,7 +7,7 @@ import pytest
 
 from mansard.errors import InputError
 from mansard.inputs.keys import Keys
-from mansard.inputs.model import Quantization
+from mansard.inputs.mechanisms import Quantization
 from mansard.inputs.quantization import read_quantization
 from mansard.precision import WEIGHT_FORMATS
 

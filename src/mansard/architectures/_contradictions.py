@@ -10,7 +10,8 @@ from typing import Any
 
 from mansard.errors import did_you_mean
 from mansard.inputs.keys import Keys
-from mansard.inputs.model import FeedForward, Layer, MixtureOfExperts, ModelConfig
+from mansard.inputs.mechanisms import FeedForward, Layer, MixtureOfExperts
+from mansard.inputs.model import ModelConfig
 
 # Keys that only a model with the mechanism has.
 _MECHANISMS: Mapping[str, tuple[str, ...]] = {

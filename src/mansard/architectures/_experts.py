@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 from mansard.architectures._reading import nullable_size
 from mansard.inputs.keys import MOST_LAYERS, Keys
-from mansard.inputs.model import FeedForward, LatentAttention, Layer, Mixer, MixtureOfExperts, Norm
+from mansard.inputs.mechanisms import FeedForward, LatentAttention, Layer, Mixer, MixtureOfExperts, Norm
 
 Part = FeedForward | MixtureOfExperts
 

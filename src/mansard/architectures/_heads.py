@@ -2,7 +2,7 @@
 
 from mansard.architectures._reading import nullable_size
 from mansard.inputs.keys import Keys
-from mansard.inputs.model import Attention, Norm
+from mansard.inputs.mechanisms import Attention, Norm
 
 
 def head_attention(

@@ -3,7 +3,8 @@
 from dataclasses import replace
 
 from mansard.inputs.keys import Keys
-from mansard.inputs.model import Attention, ModelConfig, Norm
+from mansard.inputs.mechanisms import Attention, Norm
+from mansard.inputs.model import ModelConfig
 
 
 def layer_norm(size: int) -> Norm:

@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 
 from mansard.inputs.keys import MOST_LAYERS, MOST_POSITIONS, Keys
-from mansard.inputs.model import Embedding, Head, Layer, ModelConfig, Norm
+from mansard.inputs.mechanisms import Embedding, Head, Layer, Norm
+from mansard.inputs.model import ModelConfig
 
 
 def is_null(keys: Keys, name: str) -> bool:

@@ -6,7 +6,8 @@ Sources: arXiv:2509.14233; the class ApertusForCausalLM of Hugging Face transfor
 from mansard.architectures._heads import head_attention, head_norms
 from mansard.architectures._reading import decoder, layer_count, quiet_flag, rms_pair
 from mansard.inputs.keys import Keys
-from mansard.inputs.model import FeedForward, Layer, ModelConfig
+from mansard.inputs.mechanisms import FeedForward, Layer
+from mansard.inputs.model import ModelConfig
 
 MODEL_TYPES = ("apertus",)
 ARCHITECTURES = ("ApertusForCausalLM",)

@@ -6,7 +6,8 @@ Sources: the model card of arcee-ai/AFM-4.5B; the class ArceeForCausalLM of Hugg
 from mansard.architectures._heads import head_attention
 from mansard.architectures._reading import decoder, layer_count, quiet_flag, rms_pair
 from mansard.inputs.keys import Keys
-from mansard.inputs.model import FeedForward, Layer, ModelConfig
+from mansard.inputs.mechanisms import FeedForward, Layer
+from mansard.inputs.model import ModelConfig
 
 MODEL_TYPES = ("arcee",)
 ARCHITECTURES = ("ArceeForCausalLM",)

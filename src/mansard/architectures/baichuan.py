@@ -10,7 +10,8 @@ from dataclasses import replace
 from mansard.architectures._heads import head_attention
 from mansard.architectures._reading import decoder, layer_count, rms_pair
 from mansard.inputs.keys import MOST_POSITIONS, Keys
-from mansard.inputs.model import FeedForward, Layer, ModelConfig
+from mansard.inputs.mechanisms import FeedForward, Layer
+from mansard.inputs.model import ModelConfig
 
 MODEL_TYPES = ("baichuan",)
 ARCHITECTURES = ("BaichuanForCausalLM", "BaiChuanForCausalLM")

@@ -10,7 +10,8 @@ from dataclasses import replace
 from mansard.architectures._plain import layer_norm, layer_pair, plain_attention
 from mansard.architectures._reading import decoder, layer_count
 from mansard.inputs.keys import Keys
-from mansard.inputs.model import FeedForward, Layer, ModelConfig
+from mansard.inputs.mechanisms import FeedForward, Layer
+from mansard.inputs.model import ModelConfig
 
 MODEL_TYPES = ("bloom",)
 ARCHITECTURES = ("BloomForCausalLM",)

@@ -8,7 +8,8 @@ Sources: arXiv:2406.12793; the published remote code of THUDM/chatglm3-6b.
 
 from mansard.architectures._reading import decoder, layer_count, quiet_flag, rms_pair
 from mansard.inputs.keys import Keys
-from mansard.inputs.model import Attention, FeedForward, Layer, ModelConfig
+from mansard.inputs.mechanisms import Attention, FeedForward, Layer
+from mansard.inputs.model import ModelConfig
 
 MODEL_TYPES = ("chatglm",)
 ARCHITECTURES = ("ChatGLMModel", "ChatGLMForConditionalGeneration")

@@ -8,7 +8,8 @@ Sources: the model cards of CohereForAI; the class CohereForCausalLM of Hugging 
 from mansard.architectures._heads import head_attention
 from mansard.architectures._reading import decoder, layer_count, quiet_flag
 from mansard.inputs.keys import Keys
-from mansard.inputs.model import FeedForward, Layer, ModelConfig, Norm
+from mansard.inputs.mechanisms import FeedForward, Layer, Norm
+from mansard.inputs.model import ModelConfig
 
 MODEL_TYPES = ("cohere",)
 ARCHITECTURES = ("CohereForCausalLM",)

@@ -12,7 +12,8 @@ from dataclasses import replace
 from mansard.architectures._experts import gated, routed, stack
 from mansard.architectures._reading import decoder, layer_count
 from mansard.inputs.keys import MOST_POSITIONS, Keys
-from mansard.inputs.model import Attention, ModelConfig, Norm
+from mansard.inputs.mechanisms import Attention, Norm
+from mansard.inputs.model import ModelConfig
 
 MODEL_TYPES = ("dbrx",)
 ARCHITECTURES = ("DbrxForCausalLM",)

@@ -10,7 +10,8 @@ from mansard.architectures._heads import head_attention, head_norms
 from mansard.architectures._reading import decoder, is_null, layer_count, rms_pair
 from mansard.architectures._windows import patterned_windows
 from mansard.inputs.keys import Keys
-from mansard.inputs.model import FeedForward, Layer, ModelConfig
+from mansard.inputs.mechanisms import FeedForward, Layer
+from mansard.inputs.model import ModelConfig
 
 MODEL_TYPES = ("exaone4",)
 ARCHITECTURES = ("Exaone4ForCausalLM",)

@@ -10,7 +10,8 @@ Sources: arXiv:2311.16867; the class FalconForCausalLM of Hugging Face transform
 from mansard.architectures._plain import layer_norm, plain_attention
 from mansard.architectures._reading import decoder, layer_count, quiet_flag
 from mansard.inputs.keys import Keys
-from mansard.inputs.model import FeedForward, Layer, ModelConfig
+from mansard.inputs.mechanisms import FeedForward, Layer
+from mansard.inputs.model import ModelConfig
 
 MODEL_TYPES = ("falcon", "RefinedWeb", "RefinedWebModel")
 ARCHITECTURES = ("FalconForCausalLM", "RWForCausalLM")

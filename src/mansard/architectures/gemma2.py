@@ -11,7 +11,8 @@ from mansard.architectures._heads import head_attention
 from mansard.architectures._reading import decoder, is_null, layer_count, quiet_flag, rms_pair
 from mansard.architectures._windows import patterned_windows
 from mansard.inputs.keys import Keys
-from mansard.inputs.model import FeedForward, Layer, ModelConfig
+from mansard.inputs.mechanisms import FeedForward, Layer
+from mansard.inputs.model import ModelConfig
 
 MODEL_TYPES = ("gemma2",)
 ARCHITECTURES = ("Gemma2ForCausalLM",)

@@ -8,7 +8,8 @@ Sources: arXiv:2406.12793; the class GlmForCausalLM of Hugging Face transformers
 from mansard.architectures._heads import head_attention, rotary_share
 from mansard.architectures._reading import decoder, layer_count, quiet_flag, rms_pair
 from mansard.inputs.keys import Keys
-from mansard.inputs.model import FeedForward, Layer, ModelConfig
+from mansard.inputs.mechanisms import FeedForward, Layer
+from mansard.inputs.model import ModelConfig
 
 MODEL_TYPES = ("glm",)
 ARCHITECTURES = ("GlmForCausalLM",)

@@ -8,7 +8,8 @@ Sources: the model cards of THUDM/GLM-4-0414; the class Glm4ForCausalLM of Huggi
 from mansard.architectures._heads import head_attention, rotary_share
 from mansard.architectures._reading import decoder, layer_count, quiet_flag, rms_pair
 from mansard.inputs.keys import Keys
-from mansard.inputs.model import FeedForward, Layer, ModelConfig
+from mansard.inputs.mechanisms import FeedForward, Layer
+from mansard.inputs.model import ModelConfig
 
 MODEL_TYPES = ("glm4",)
 ARCHITECTURES = ("Glm4ForCausalLM",)

@@ -6,7 +6,8 @@ Sources: arXiv:2301.03988, arXiv:2305.06161; the class GPTBigCodeForCausalLM of 
 from mansard.architectures._plain import layer_norm, layer_pair, plain_attention, with_positions
 from mansard.architectures._reading import decoder, layer_count, quiet_flag
 from mansard.inputs.keys import Keys
-from mansard.inputs.model import FeedForward, Layer, ModelConfig
+from mansard.inputs.mechanisms import FeedForward, Layer
+from mansard.inputs.model import ModelConfig
 
 MODEL_TYPES = ("gpt_bigcode",)
 ARCHITECTURES = ("GPTBigCodeForCausalLM",)

@@ -12,7 +12,8 @@ from typing import Any
 from mansard.architectures._plain import layer_norm, layer_pair, plain_attention, with_positions
 from mansard.architectures._reading import decoder, layer_count
 from mansard.inputs.keys import MOST_LAYERS, Keys
-from mansard.inputs.model import FeedForward, Layer, ModelConfig
+from mansard.inputs.mechanisms import FeedForward, Layer
+from mansard.inputs.model import ModelConfig
 
 MODEL_TYPES = ("gpt_neo",)
 ARCHITECTURES = ("GPTNeoForCausalLM",)

@@ -9,7 +9,8 @@ Sources: arXiv:2204.06745, arXiv:2304.01373; the class GPTNeoXForCausalLM of Hug
 from mansard.architectures._plain import layer_norm, layer_pair, plain_attention
 from mansard.architectures._reading import decoder, layer_count, quiet_flag
 from mansard.inputs.keys import Keys
-from mansard.inputs.model import FeedForward, Layer, ModelConfig
+from mansard.inputs.mechanisms import FeedForward, Layer
+from mansard.inputs.model import ModelConfig
 
 MODEL_TYPES = ("gpt_neox",)
 ARCHITECTURES = ("GPTNeoXForCausalLM",)

@@ -11,7 +11,8 @@ from dataclasses import replace
 from mansard.architectures._plain import layer_norm, plain_attention
 from mansard.architectures._reading import decoder, layer_count, nullable_size
 from mansard.inputs.keys import MOST_POSITIONS, Keys
-from mansard.inputs.model import FeedForward, Layer, ModelConfig
+from mansard.inputs.mechanisms import FeedForward, Layer
+from mansard.inputs.model import ModelConfig
 
 MODEL_TYPES = ("gptj", "codegen")
 ARCHITECTURES = ("GPTJForCausalLM", "CodeGenForCausalLM")

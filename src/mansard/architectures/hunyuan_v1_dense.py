@@ -8,7 +8,8 @@ Sources: the model cards of tencent/Hunyuan; the class HunYuanDenseV1ForCausalLM
 from mansard.architectures._heads import head_attention, head_norms
 from mansard.architectures._reading import decoder, layer_count, quiet_flag, rms_pair
 from mansard.inputs.keys import Keys
-from mansard.inputs.model import FeedForward, Layer, ModelConfig
+from mansard.inputs.mechanisms import FeedForward, Layer
+from mansard.inputs.model import ModelConfig
 
 MODEL_TYPES = ("hunyuan_v1_dense",)
 ARCHITECTURES = ("HunYuanDenseV1ForCausalLM",)

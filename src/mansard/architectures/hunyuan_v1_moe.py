@@ -12,7 +12,8 @@ from mansard.architectures._experts import gated
 from mansard.architectures._heads import head_attention, head_norms
 from mansard.architectures._reading import decoder, layer_count, quiet_flag, rms_pair
 from mansard.inputs.keys import Keys
-from mansard.inputs.model import Layer, MixtureOfExperts, ModelConfig
+from mansard.inputs.mechanisms import Layer, MixtureOfExperts
+from mansard.inputs.model import ModelConfig
 
 MODEL_TYPES = ("hunyuan_v1_moe",)
 ARCHITECTURES = ("HunYuanMoEV1ForCausalLM",)

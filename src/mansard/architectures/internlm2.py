@@ -8,7 +8,8 @@ Sources: arXiv:2403.17297; the published remote code of internlm/internlm2-7b.
 from mansard.architectures._heads import head_attention
 from mansard.architectures._reading import decoder, layer_count, quiet_flag, rms_pair
 from mansard.inputs.keys import Keys
-from mansard.inputs.model import FeedForward, Layer, ModelConfig
+from mansard.inputs.mechanisms import FeedForward, Layer
+from mansard.inputs.model import ModelConfig
 
 MODEL_TYPES = ("internlm2",)
 ARCHITECTURES = ("InternLM2ForCausalLM",)

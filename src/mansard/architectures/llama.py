@@ -11,7 +11,8 @@ Sources: arXiv:2302.13971, arXiv:2307.09288, arXiv:2407.21783; the class LlamaFo
 from mansard.architectures._heads import head_attention
 from mansard.architectures._reading import decoder, layer_count, quiet_flag, rms_pair
 from mansard.inputs.keys import Keys
-from mansard.inputs.model import FeedForward, Layer, ModelConfig
+from mansard.inputs.mechanisms import FeedForward, Layer
+from mansard.inputs.model import ModelConfig
 
 MODEL_TYPES = ("llama", "Yi", "aquila", "xverse")
 ARCHITECTURES = (

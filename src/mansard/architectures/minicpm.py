@@ -8,7 +8,8 @@ Sources: arXiv:2404.06395; the published remote code of openbmb.
 from mansard.architectures._heads import head_attention
 from mansard.architectures._reading import decoder, layer_count, quiet_flag, rms_pair
 from mansard.inputs.keys import Keys
-from mansard.inputs.model import FeedForward, Layer, ModelConfig
+from mansard.inputs.mechanisms import FeedForward, Layer
+from mansard.inputs.model import ModelConfig
 
 MODEL_TYPES = ("minicpm",)
 ARCHITECTURES = ("MiniCPMForCausalLM",)

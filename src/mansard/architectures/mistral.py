@@ -10,7 +10,8 @@ from mansard.architectures._heads import head_attention
 from mansard.architectures._reading import decoder, layer_count, nullable_size, rms_pair
 from mansard.architectures._windows import windowed_layers
 from mansard.inputs.keys import Keys
-from mansard.inputs.model import FeedForward, Layer, ModelConfig
+from mansard.inputs.mechanisms import FeedForward, Layer
+from mansard.inputs.model import ModelConfig
 
 MODEL_TYPES = ("mistral", "ministral")
 ARCHITECTURES = ("MistralForCausalLM", "MinistralForCausalLM")

@@ -6,7 +6,8 @@ Sources: the repository karpathy/nanochat; the class NanoChatForCausalLM of Hugg
 from mansard.architectures._heads import head_attention
 from mansard.architectures._reading import decoder, layer_count, quiet_flag
 from mansard.inputs.keys import Keys
-from mansard.inputs.model import FeedForward, Layer, ModelConfig, Norm
+from mansard.inputs.mechanisms import FeedForward, Layer, Norm
+from mansard.inputs.model import ModelConfig
 
 MODEL_TYPES = ("nanochat",)
 ARCHITECTURES = ("NanoChatForCausalLM",)

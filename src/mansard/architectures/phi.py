@@ -9,7 +9,8 @@ from mansard.architectures._heads import head_attention, rotary_share
 from mansard.architectures._plain import layer_norm
 from mansard.architectures._reading import decoder, layer_count, quiet_flag
 from mansard.inputs.keys import Keys
-from mansard.inputs.model import FeedForward, Layer, ModelConfig, Norm
+from mansard.inputs.mechanisms import FeedForward, Layer, Norm
+from mansard.inputs.model import ModelConfig
 
 MODEL_TYPES = ("phi",)
 ARCHITECTURES = ("PhiForCausalLM",)

@@ -8,7 +8,8 @@ Sources: arXiv:2404.14219, arXiv:2412.08905; the class Phi3ForCausalLM of Huggin
 from mansard.architectures._heads import head_attention, rotary_share
 from mansard.architectures._reading import decoder, layer_count, rms_pair
 from mansard.inputs.keys import Keys
-from mansard.inputs.model import FeedForward, Layer, ModelConfig
+from mansard.inputs.mechanisms import FeedForward, Layer
+from mansard.inputs.model import ModelConfig
 
 MODEL_TYPES = ("phi3",)
 ARCHITECTURES = ("Phi3ForCausalLM",)

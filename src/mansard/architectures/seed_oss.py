@@ -6,7 +6,8 @@ Sources: the model card of ByteDance-Seed/Seed-OSS-36B; the class SeedOssForCaus
 from mansard.architectures._heads import head_attention
 from mansard.architectures._reading import decoder, layer_count, quiet_flag, rms_pair
 from mansard.inputs.keys import Keys
-from mansard.inputs.model import FeedForward, Layer, ModelConfig
+from mansard.inputs.mechanisms import FeedForward, Layer
+from mansard.inputs.model import ModelConfig
 
 MODEL_TYPES = ("seed_oss",)
 ARCHITECTURES = ("SeedOssForCausalLM",)

@@ -7,7 +7,8 @@ from mansard.architectures._heads import head_attention
 from mansard.architectures._plain import layer_norm, layer_pair
 from mansard.architectures._reading import decoder, layer_count, quiet_flag
 from mansard.inputs.keys import Keys
-from mansard.inputs.model import FeedForward, Layer, ModelConfig
+from mansard.inputs.mechanisms import FeedForward, Layer
+from mansard.inputs.model import ModelConfig
 
 MODEL_TYPES = ("starcoder2",)
 ARCHITECTURES = ("Starcoder2ForCausalLM",)

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from mansard.errors import did_you_mean
 from mansard.inputs.keys import Keys
-from mansard.inputs.model import Quantization
+from mansard.inputs.mechanisms import Quantization
 from mansard.precision import WEIGHT_FORMATS, WeightFormat
 
 # What a list of modules to leave alone may mean, by a word that their names contain.

@@ -1,6 +1,6 @@
 """Attention over cached and new tokens: by heads (whole, windowed, chunked) and by latents; fused and standard."""
 
-from mansard.inputs.model import Attention, LatentAttention
+from mansard.inputs.mechanisms import Attention, LatentAttention
 from mansard.operators.cost import Form, Op, Setting, Term, form
 from mansard.operators.step import TOKENS, Basis
 

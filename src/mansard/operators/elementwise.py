@@ -4,7 +4,7 @@ The counts per element are the arithmetic of each formula, an exponential or a t
 convention; matrix work doesn't depend on them.
 """
 
-from mansard.inputs.model import Attention, Embedding, FeedForward, LatentAttention, MixtureOfExperts, Norm
+from mansard.inputs.mechanisms import Attention, Embedding, FeedForward, LatentAttention, MixtureOfExperts, Norm
 from mansard.operators.attention import SOFTCAP_FLOPS, SOFTMAX_FLOPS
 from mansard.operators.cost import Op, Setting, form
 from mansard.operators.step import ONE, SAMPLED, TOKENS, Basis

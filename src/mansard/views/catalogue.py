@@ -4,7 +4,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from mansard.inputs.device import Device, Fact
-from mansard.inputs.model import Attention, FeedForward, LatentAttention, Layer, MixtureOfExperts, ModelConfig
+from mansard.inputs.mechanisms import Attention, FeedForward, LatentAttention, Layer, MixtureOfExperts
+from mansard.inputs.model import ModelConfig
 from mansard.inputs.notes import Source
 from mansard.views.report import Block, Column, Report, Table, Text, facts
 from mansard.views.sources import source_line
