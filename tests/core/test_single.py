@@ -4,12 +4,14 @@ import pytest
 
 import mansard
 from mansard.errors import UsageError
+from mansard.operators.attention import SOFTMAX_FLOPS
 from mansard.single import operator_inputs, operator_names
 
 H100 = "h100-sxm"
 EXAMPLES = {
     "gemm": {"m": 64, "n": 128, "k": 256},
     "attention": {"length": 512, "head_dim": 64},
+    "latent_attention": {"length": 512},
     "moe": {"tokens": 4, "hidden": 64, "intermediate": 128, "experts": 8, "per_token": 2},
     "norm": {"tokens": 4, "hidden": 64},
     "activation": {"tokens": 4, "intermediate": 64},
@@ -76,3 +78,30 @@ def test_every_operator_answers_and_names_its_faults(name: str) -> None:
 def test_an_operator_that_is_not_known() -> None:
     with pytest.raises(UsageError, match="did you mean gemm"):
         mansard.operator("gem", on=H100)
+
+
+def test_attention_with_a_window_and_a_batch() -> None:
+    b, n, d, H, H_kv, W = 3, 1000, 64, 8, 2, 128
+    one = mansard.operator(
+        "attention", on=H100, length=n, head_dim=d, heads=H, kv_heads=H_kv, kind="decode", window=W, batch=b
+    )
+    softmax = SOFTMAX_FLOPS
+    assert one.flops == b * H * W * (4 * d + softmax)
+    assert one.bytes == 2 * b * (2 * H * d + 2 * H_kv * W * d)
+    prompt = mansard.operator("attention", on=H100, length=n, head_dim=d, causal="yes", window=W)
+    assert prompt.flops == (W * (W + 1) // 2 + (n - W) * W) * (4 * d + softmax)
+    with pytest.raises(UsageError, match="window"):
+        mansard.operator("attention", on=H100, length=n, head_dim=d, kind="standard", window=W)
+
+
+def test_latent_attention_absorbed_and_expanded() -> None:
+    H, r, nope, rope, v, a, softmax = 128, 512, 128, 64, 128, 4096, SOFTMAX_FLOPS
+    absorbed = mansard.operator("latent_attention", on=H100, length=a)
+    assert absorbed.flops == (2 * H * (2 * r + rope) + softmax * H) * a
+    cache, queries, output = (r + rope) * a, H * (nope + rope), H * v  # its own latent is handed over, not read
+    assert absorbed.bytes == 2 * (cache + queries + output)
+    expanded = mansard.operator("latent_attention", on=H100, length=a, form="expanded")
+    again = 2 * r * H * (nope + v) * (a - 1)
+    assert expanded.flops == (2 * H * (nope + rope + v) + softmax * H) * a + again
+    with pytest.raises(UsageError, match="must not exceed length"):
+        mansard.operator("latent_attention", on=H100, length=4, new=5)

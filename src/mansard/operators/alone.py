@@ -4,10 +4,12 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, TypeAlias
 
 from mansard.errors import Fault, InputError, UsageError, did_you_mean
+from mansard.inputs.mechanisms import LatentAttention
 from mansard.inputs.notes import Note
-from mansard.operators.attention import SOFTMAX_FLOPS
+from mansard.operators.attention import SOFTMAX_FLOPS, latent_attention
+from mansard.operators.cost import Form, Setting
 from mansard.operators.elementwise import ACTIVATION_FLOPS, GELU_FLOPS, NORM_FLOPS, ROTARY_FLOPS, SAMPLING_FLOPS
-from mansard.operators.step import distinct_experts
+from mansard.operators.step import Step, attended_pairs, distinct_experts
 from mansard.precision import DTYPE_BITS, arithmetic_dtype, dtype_name, weight_format
 
 _LARGEST = 1 << 40
@@ -119,10 +121,15 @@ def _attention(inputs: Inputs) -> Steps:
     dtype = inputs.dtype()
     if heads % kv_heads:
         inputs.fault("kv_heads", f"must divide heads, {heads}", kv_heads)
+    batch, window = inputs.size("batch", 1), inputs.size("window", 0, minimum=0) or None
+    if window and kind != "decode" and not (kind == "flash" and causal):
+        inputs.fault("window", "limits what is attended to only in decode, or with kind=flash causal=yes", window)
     queries = 1 if kind == "decode" else length
-    pairs = heads * (length * (length + 1) // 2 if causal and kind == "flash" else queries * length)
-    q = _bytes(heads * queries * head_dim, dtype)
-    kv = _bytes(kv_heads * length * head_dim, dtype)
+    seen = length * length if kind == "standard" or not causal else attended_pairs(length, 0, window)
+    pairs = batch * heads * (attended_pairs(1, length - 1, window) if kind == "decode" else seen)
+    q = _bytes(batch * heads * queries * head_dim, dtype)
+    kept = min(length, window) if kind == "decode" and window else length
+    kv = _bytes(batch * kv_heads * kept * head_dim, dtype)
     scores = _bytes(pairs, dtype) if kind == "standard" else 0
     product, softmax = 2 * pairs * head_dim, SOFTMAX_FLOPS * pairs
     steps = (
@@ -131,6 +138,37 @@ def _attention(inputs: Inputs) -> Steps:
         OperatorStep(name="O = P·V", loads_bytes=scores + kv, flops=product, stores_bytes=q),
     )
     return Steps(steps, dtype, softmax, _attention_notes(kind, length, causal))
+
+
+def _latent(inputs: Inputs) -> Steps:
+    """Latent attention (MLA) of `new` tokens that end a context of `length`: absorbed, or expanded from the latents."""
+    length, new = inputs.size("length"), inputs.size("new", 1)
+    batch, heads = inputs.size("batch", 1), inputs.size("heads", 128)
+    how = inputs.word("form", "absorbed", ("absorbed", "expanded"))
+    mixer = LatentAttention(
+        heads=heads, q_lora_rank=None, kv_lora_rank=inputs.size("kv_lora_rank", 512),
+        qk_nope_head_dim=inputs.size("qk_nope_head_dim", 128), qk_rope_head_dim=inputs.size("qk_rope_head_dim", 64),
+        v_head_dim=inputs.size("v_head_dim", 128),
+    )  # fmt: skip
+    dtype = inputs.dtype()
+    if new > length:
+        inputs.fault("new", f"must not exceed length, {length}", new)
+        return Steps((), dtype)
+    bits = DTYPE_BITS[dtype]
+    op = latent_attention(mixer, Setting(dtype, bits, bits, fusion="usual", attention=how))
+    step = Step(batch=batch, new=new, cached=length - new)
+    flops, vector = _worth(op.flops, step), _worth(op.vector_flops, step)
+    stores = _bytes(batch * new * heads * mixer.v_head_dim, dtype)
+    loads = _worth(op.activation_bytes, step) - stores + _worth(op.cache_read_bytes, step)
+    work = OperatorStep(name=f"attention, {how}", loads_bytes=loads, flops=flops + vector, stores_bytes=stores)
+    kept = f"{mixer.cache_elements_per_token} elements each"
+    text = f"{new:,} of {length:,} tokens are new; the others are read from the cache, {kept}"
+    return Steps((work,), dtype, vector, (Note(level="info", code="latent-attention", text=text),))
+
+
+def _worth(form: Form, step: Step) -> Any:
+    """The value of a form in a step."""
+    return sum(term.coefficient * step.value(term.basis) for term in form)
 
 
 def _attention_notes(kind: str, length: int, causal: bool) -> tuple[Note, ...]:
@@ -234,7 +272,25 @@ Work: TypeAlias = tuple[Callable[[Inputs], Steps], tuple[str, ...]]
 
 OPERATORS: dict[str, Work] = {
     "gemm": (_gemm, ("m", "n", "k", "weights", "dtype")),
-    "attention": (_attention, ("length", "head_dim", "kind", "heads", "kv_heads", "causal", "dtype")),
+    "attention": (
+        _attention,
+        ("length", "head_dim", "kind", "heads", "kv_heads", "causal", "batch", "window", "dtype"),
+    ),
+    "latent_attention": (
+        _latent,
+        (
+            "length",
+            "new",
+            "batch",
+            "heads",
+            "form",
+            "kv_lora_rank",
+            "qk_nope_head_dim",
+            "qk_rope_head_dim",
+            "v_head_dim",
+            "dtype",
+        ),
+    ),
     "moe": (_moe, ("tokens", "hidden", "intermediate", "experts", "per_token", "dtype")),
     "norm": (_norm, ("tokens", "hidden", "kind", "dtype")),
     "activation": (_activation, ("tokens", "intermediate", "kind", "gated", "dtype")),
