@@ -121,6 +121,9 @@ def batch_to_saturate(peak_flops: Numeric, bandwidth: Numeric, bytes_per_weight:
     return batch if matmul_intensity(batch, bytes_per_weight) >= ridge else batch + 1
 
 
+_MOST_BATCH = 2.0**62
+
+
 def _batches_to_saturate(ridge: Numeric, bytes_per_weight: Numeric) -> Any:
     import numpy as np
 
@@ -128,6 +131,7 @@ def _batches_to_saturate(ridge: Numeric, bytes_per_weight: Numeric) -> Any:
     lower = np.maximum(batch - 1, 0)
     batch = np.where(2 * lower / bytes_per_weight >= ridge, lower, batch)
     batch = np.where(2 * batch / bytes_per_weight >= ridge, batch, batch + 1)
+    _require(batch < _MOST_BATCH, "the batch is larger than an array of whole numbers can hold")
     return batch.astype(np.int64)
 
 

@@ -20,7 +20,7 @@ class Fault(NamedTuple):
     def __str__(self) -> str:
         place = ": ".join(part for part in (self.where, self.key) if part)
         shown = "" if self.value is None else f" (found {shortened(self.value)})"
-        return (f"{place}: " if place else "") + self.problem + shown
+        return (f"{printable(place)}: " if place else "") + self.problem + shown
 
 
 class MansardError(Exception):
@@ -66,6 +66,11 @@ class UnavailableError(MansardError):
     """Something that exists but is not to be had here: offline, or an extra that is not installed (exit 4)."""
 
     exit_code = 4
+
+
+def printable(text: str) -> str:
+    """A name as it may be shown: what is no printable character of Unicode is replaced."""
+    return "".join(letter if letter.isprintable() else "\ufffd" for letter in text)
 
 
 def shortened(value: object, limit: int = 60) -> str:

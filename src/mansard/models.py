@@ -10,8 +10,8 @@ from typing import Any, NoReturn
 
 from mansard import registry
 from mansard.architectures._contradictions import check, check_class, with_activation
-from mansard.errors import Fault, InputError, UnavailableError, UsageError, did_you_mean
-from mansard.inputs.folders import catalogue_files, exact_file, flat, heads, spelled, stem
+from mansard.errors import Fault, InputError, UnavailableError, UsageError, did_you_mean, printable
+from mansard.inputs.folders import catalogue_files, exact_file, flat, heads, small_text, spelled, stem, words_of
 from mansard.inputs.keys import Keys
 from mansard.inputs.model import ModelConfig
 from mansard.inputs.notes import Note
@@ -60,7 +60,7 @@ def load_model(name: str | os.PathLike[str], *, online: bool = False) -> ModelCo
     if (path := _catalogued(text)) is not None:
         return _from_catalogue(path)
     if text.count("/") == 1 and not text.startswith((".", "/", "~")):
-        from mansard.inputs.files import read_json
+        from mansard.inputs.files import beside, read_json
         from mansard.inputs.hub import cached_config, downloaded_config
 
         place = downloaded_config(text) if online else cached_config(text)
@@ -69,8 +69,9 @@ def load_model(name: str | os.PathLike[str], *, online: bool = False) -> ModelCo
                 f"{text} is neither in the catalogue nor in the local hub cache",
                 hint="give its config.json as a path, pipe it in as -, or look it up with --online",
             )
-        document, _ = read_json(str(place))
-        return replace(read_config(document, text), name=text)
+        document, where = read_json(str(place))
+        side = beside(where, "hf_quant_config.json")
+        return replace(read_config(_with_side_file(document, side), text), name=printable(text))
     if "/" in text or os.sep in text:
         from mansard.inputs.files import read_json
 
@@ -83,10 +84,13 @@ def load_model(name: str | os.PathLike[str], *, online: bool = False) -> ModelCo
 
 def _with_side_file(document: dict[str, Any], side: dict[str, Any] | None) -> dict[str, Any]:
     """A config with what ModelOpt wrote beside it, unless it says by itself how it is stored."""
-    inner = side.get("quantization") if side else None
-    if not isinstance(inner, dict) or document.get("quantization_config"):
+    if side is None or document.get("quantization_config"):
         return document
-    return {**document, "quantization_config": {"quant_method": "modelopt", **inner}}
+    inner = side.get("quantization")
+    if not isinstance(inner, dict) or not inner:
+        problem = "must be an object that says how the weights are stored"
+        raise InputError([Fault(problem=problem, where="hf_quant_config.json", key="quantization", value=inner)])
+    return {**document, "quantization_config": {**inner, "quant_method": "modelopt"}}
 
 
 def named_model(text: str) -> ModelConfig:
@@ -112,6 +116,7 @@ def read_config(document: Mapping[str, Any], source: str, name: str | None = Non
         InputError: naming the architecture if it is not known, or every fault of the configuration.
     """
     outer = Keys(document, source)
+    _check_types(outer)
     keys, part = _language_part(outer)
     if part:
         keys = _typed(keys, _word(outer.raw("model_type")))
@@ -136,9 +141,24 @@ def read_config(document: Mapping[str, Any], source: str, name: str | None = Non
     known = name or _name(outer, source)
     notes = [note for note in keys.notes if dtype == model.dtype or note.code != "default-dtype"]
     return replace(
-        model, name=known, source=source, model_type=model_type, architecture=architecture, head=head, dtype=dtype,
+        model, name=printable(known), source=printable(source), model_type=model_type, architecture=architecture,
+        head=head, dtype=dtype,
         quantization=quantization, notes=tuple(dict.fromkeys((*model.notes, *notes))),
     )  # fmt: skip
+
+
+def _check_types(outer: Keys) -> None:
+    """Faults in what says which model it is: nothing else is worth reading then."""
+    kind, classes = outer.document.get("model_type"), outer.document.get("architectures")
+    if kind is not None and not isinstance(kind, str):
+        outer.fault("model_type", "must be a string", kind)
+    if classes is not None and not (isinstance(classes, list) and all(isinstance(one, str) for one in classes)):
+        outer.fault("architectures", "must be a list of class names", classes)
+    for name in _NESTED:
+        inner = outer.document.get(name)
+        if inner is not None and not isinstance(inner, Mapping):
+            outer.fault(name, "must be an object", inner)
+    outer.finish()
 
 
 def model_names() -> tuple[str, ...]:
@@ -184,7 +204,7 @@ def _catalogued(text: str) -> str | None:
     wanted = flat(text)
     loose: str | None = None
     for path, head in heads(catalogue_files("models")):
-        names = (stem(path), *head.get("aliases", ()), *head.get("hub_ids", ()))
+        names = (stem(path), *words_of(head.get("aliases")), *words_of(head.get("hub_ids")))
         if text.lower() in (name.lower() for name in names):
             return path
         if loose is None and wanted in map(flat, names):
@@ -195,17 +215,18 @@ def _catalogued(text: str) -> str | None:
 def _known_names() -> list[str]:
     found: list[str] = []
     for path, head in heads(catalogue_files("models")):
-        found += [stem(path), *head.get("aliases", ()), *head.get("hub_ids", ())]
+        found += [stem(path), *words_of(head.get("aliases")), *words_of(head.get("hub_ids"))]
     return found
 
 
 def _from_catalogue(path: str) -> ModelConfig:
     try:
-        with open(path, encoding="utf-8") as file:
-            document = tomllib.loads(file.read())
-        config = document["config"]
-    except (OSError, ValueError, KeyError) as error:
+        document = tomllib.loads(small_text(path))
+    except (OSError, ValueError, RecursionError) as error:
         raise InputError([Fault(problem=f"is no model file: {error}", where=path)]) from error
+    config = document.get("config")
+    if not isinstance(config, dict):
+        raise InputError([Fault(problem="is required: the keys of the model", where=path, key="config")])
     config = {**dict.fromkeys(_NULL_WHEN_ABSENT), **config}
     source = ", ".join(str(document[key]) for key in ("source", "address") if document.get(key))
     return read_config(config, source or path, name=stem(path))

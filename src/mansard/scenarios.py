@@ -7,6 +7,7 @@ from typing import Any
 
 from mansard import memory as memory_of
 from mansard.binding import Binding, binding_of, decode_step, phase, prefill_step
+from mansard.errors import Fault, InputError, UsageError
 from mansard.inputs import scenario as asked
 from mansard.inputs.device import Device, DeviceLike
 from mansard.inputs.device_file import load_device
@@ -41,6 +42,8 @@ def scenario(
 ) -> "Scenario":
     """The words of the interface, checked and loaded, as one scenario."""
     work, taken = asked.workload(batch=batch, prompt=prompt, output=output, cached=cached, context=context)
+    _words({"weights": weights, "activations": activations, "kv": kv, "attention": attention, "routing": routing,
+            "engine": engine})  # fmt: skip
     deployed = _deployment(weights, activations, kv, attention, routing, engine)
     found_model = model if isinstance(model, ModelConfig) else _model(spelled(model, "model"), online)
     device = on if isinstance(on, Device) else _device(spelled(on, "device"))
@@ -209,6 +212,14 @@ def with_device(where: Scenario, device: Device) -> Scenario:
         workload=where.workload,
         taken=where.taken,
     )
+
+
+def _words(given: dict[str, object]) -> None:
+    """Raises one error for every word that is none."""
+    faults = [Fault(problem=f"must be a word, not a {type(value).__name__}", key=name, value=value)
+              for name, value in given.items() if value is not None and not isinstance(value, str)]  # fmt: skip
+    if faults:
+        raise UsageError(str(InputError(faults)), faults=faults)
 
 
 @lru_cache(maxsize=256)

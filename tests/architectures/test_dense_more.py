@@ -157,8 +157,9 @@ def test_without_a_window_all_layers_are_rotated() -> None:
     assert (windows(model), rotated(model)) == ([None] * L, [D] * L)
 
 
-def test_cohere_2_works_out_the_head_size() -> None:
-    assert {mixer.head_dim for mixer in mixers(read("cohere2", BASE | {"head_dim": 64}))} == {H // N}
+def test_cohere_2_takes_a_head_size_that_is_stated() -> None:
+    assert {mixer.head_dim for mixer in mixers(read("cohere2", BASE | {"head_dim": 64}))} == {64}
+    assert {mixer.head_dim for mixer in mixers(read("cohere2", BASE | {"head_dim": None}))} == {H // N}
 
 
 def test_every_fourth_layer_is_not_rotated() -> None:

@@ -107,3 +107,8 @@ def test_request_times_of_arrays_are_those_of_numbers() -> None:
         ms.request_times(0.2, np.array([-1.0]), 5)
     with pytest.raises(ValueError, match="whole"):
         ms.request_times(0.2, 0.05, True)
+
+
+def test_batches_beyond_whole_numbers_are_refused() -> None:
+    with pytest.raises(ValueError, match="larger"):
+        ms.batch_to_saturate(np.array([1e30]), np.array([1.0]))

@@ -24,7 +24,6 @@ PROJECTORS = {
     "hf/zai-org--GLM-4.5-Air.json": 0,  # counted with its vision tower
     "hf/mistralai--Mistral-Small-3.2-24B-Instruct-2506.json": 1024 + 4 * 1024 * 1024 + 1024 * 5120 + 5120 * 5120,
     "hf/llava-hf--llava-1.5-7b-hf.json": (1024 + 1) * 4096 + (4096 + 1) * 4096,
-    "hf_defaults/paligemma.json": (1152 + 1) * 2048,
     "hf/OpenGVLab--InternVL2-2B.json": 0,  # counted with its vision tower
 }
 # Kinds that come in their own issue, or formats of weights that do: refused, never approximated.
@@ -63,6 +62,7 @@ REFUSED_TYPES = {
     "xlm-roberta",
 }
 REFUSED_FILES = {
+    "hf_defaults/paligemma.json": "use_bidirectional_attention",
     "hf_defaults/dots1.json": "n_shared_experts",  # the class has no default that works; nor can it be instantiated
     "hf_defaults/deepseek_v2.json": "num_experts_per_tok",  # null, and counted in the reference as if all were used
     "malformed/lfs_pointer.json": "git-LFS",

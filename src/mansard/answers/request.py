@@ -1,5 +1,6 @@
 """`request`: the arithmetic of a request from given numbers."""
 
+from math import isfinite
 from typing import Any
 
 from mansard.algebra import request_times
@@ -24,6 +25,8 @@ def answer(*, ttft: float, itl: float, output: int, prompt: int | None = None) -
         times = request_times(ttft, itl, output)
     except (ValueError, TypeError) as bad:
         raise UsageError(str(bad), hint="give ttft and itl in seconds (0.2); in the shell also with a unit") from bad
+    if not all(value is None or isfinite(value) for value in times):
+        raise UsageError("the times are too small for a rate", hint="give ttft and itl in seconds (0.2)")
     facts: dict[str, Any] = {**times._asdict(), "output_tokens": output, "prompt_tokens": prompt}
 
     def report(*, quiet: bool = False) -> Report:

@@ -16,14 +16,18 @@ from mansard.inputs.model import ModelConfig
 # Keys that only a model with the mechanism has.
 _MECHANISMS: Mapping[str, tuple[str, ...]] = {
     "experts": (
-        "num_experts", "num_local_experts", "n_routed_experts", "moe_num_experts", "num_moe_experts",
+        "num_experts", "num_local_experts", "n_routed_experts", "moe_num_experts", "num_moe_experts", "n_experts",
+        "num_routed_experts", "moe_config", "moe_layers", "n_shared_experts",
     ),
-    "a latent cache": ("kv_lora_rank",),
+    "a latent cache": ("kv_lora_rank", "q_lora_rank", "qk_rope_head_dim", "qk_nope_head_dim"),
+    "values of another size": ("v_head_dim",),
+    "windows": ("window_size", "attention_window"),
+    "ALiBi": ("alibi",),
     "a recurrent state": (
         "mamba_d_state", "mamba_d_conv", "mamba_num_heads", "ssm_state_size", "ssm_cfg", "state_size",
         "linear_num_value_heads", "linear_num_key_heads", "linear_attn_config", "linear_conv_kernel_dim",
         "attn_layer_period", "attn_layer_indices", "attn_layer_idx", "hybrid_override_pattern", "hybrid_layer_ids",
-        "block_types", "conv_L_cache", "time_step_rank", "lru_width",
+        "block_types", "layers_block_type", "full_attention_interval", "conv_L_cache", "time_step_rank", "lru_width",
     ),
     "sparse attention": ("index_topk", "index_n_heads", "sparse_config", "nsa_config", "moba_chunk_size"),
     "layers that share a cache": ("num_kv_shared_layers", "cla_share_factor", "use_cla"),
@@ -31,6 +35,7 @@ _MECHANISMS: Mapping[str, tuple[str, ...]] = {
     "cross-attention": ("cross_attention_layers", "add_cross_attention", "encoder_layers", "num_encoder_layers"),
     "shapes of each layer's own": ("block_configs", "num_query_heads", "ffn_multipliers"),
     "chunks of attention": ("attention_chunk_size",),
+    "attention in both directions": ("use_bidirectional_attention",),
 }  # fmt: skip
 _WHOLE_ATTENTION = ("full_attention", "attention", "full", "global")
 _WINDOWS = ("sliding_attention", "sliding", "local", "chunked_attention")
@@ -44,7 +49,12 @@ _ACTIVATIONS = (
     "swiglu", "swish", "tanh", "xielu",
 )  # fmt: skip
 # Classes that put something else than logits over the vocabulary behind the layers.
-_OTHER_HEADS = ("ForSequenceClassification", "ForTokenClassification", "ForQuestionAnswering", "RewardModel")
+# Words in the names of classes whose layers are of other kinds.
+_OTHER_KINDS = ("mamba", "rwkv", "jamba", "zamba", "bamba", "bitnet", "bert", "t5", "whisper", "clip", "vit")
+_OTHER_HEADS = (
+    "ForSequenceClassification", "ForTokenClassification", "ForQuestionAnswering", "ForMultipleChoice", "RewardModel",
+    "ForRewardModeling", "Eagle", "Eagle3",
+)  # fmt: skip
 
 
 def check(keys: Keys, model_type: str) -> None:
@@ -53,20 +63,23 @@ def check(keys: Keys, model_type: str) -> None:
         if any(keys.prefix + name in keys.asked for name in names):
             continue  # the family has it, and the other names are its aliases
         for name in names:
-            if _says_something(keys.document.get(name)):
+            if _says_something(keys.document.get(name), 2 if mechanism == "experts" else 1):
                 keys.fault(
                     name,
                     f"says {mechanism}, which {model_type} does not have",
                     keys.document[name],
                     hint="is the model_type right? remove the key if the model ignores it",
                 )
+    if keys.document.get("is_causal") is False:
+        hint = "embedding models that attend in both directions are not counted yet"
+        keys.fault("is_causal", "says attention in both directions, and a decoder's is causal", False, hint)
     _check_windows(keys, model_type)
 
 
-def _says_something(value: Any) -> bool:
-    """Whether a value turns a mechanism on: a single expert or an empty list does not."""
+def _says_something(value: Any, least: int = 1) -> bool:
+    """Whether a value turns a mechanism on: zero or an empty list does not."""
     if isinstance(value, (bool, int, float)):
-        return value is True or value > 1
+        return value is True or value >= least
     return bool(value)
 
 
@@ -131,6 +144,8 @@ def check_class(keys: Keys, architecture: str, known: tuple[str, ...]) -> bool:
     """
     if architecture in known or not architecture:
         return True
+    if any(word in architecture.lower() for word in _OTHER_KINDS):
+        keys.fault("architectures", "is no decoder of attention and feed-forward layers", architecture)
     if architecture.endswith(_OTHER_HEADS):
         keys.fault("architectures", "is no language model: its head gives no logits over the vocabulary", architecture,
                    hint="classifiers and reward models are not counted yet")  # fmt: skip

@@ -17,6 +17,8 @@ ARCHITECTURES = ("ChatGLMModel", "ChatGLMForConditionalGeneration")
 
 def read(keys: Keys) -> ModelConfig:
     """A ChatGLM-class configuration."""
+    for name in ("inner_hidden_size", "position_encoding_2d"):
+        keys.require(not keys.has(name), name, "is a key of the first ChatGLM, which is another model", keys.raw(name))
     hidden_size = keys.size("hidden_size", default=4096)
     heads = keys.size("num_attention_heads", default=32)
     grouped = quiet_flag(keys, "multi_query_attention", default=False)

@@ -20,9 +20,7 @@ def read(keys: Keys) -> ModelConfig:
     """A Cohere-2-class configuration."""
     hidden_size = keys.size("hidden_size", default=8192)
     bias = quiet_flag(keys, "attention_bias", default=False)
-    shape = {name: value for name, value in keys.document.items() if name != "head_dim"}  # the class works it out
-    own = keys.over(shape)
-    mixer = head_attention(own, hidden_size, heads=64, kv_heads=None, bias=bias, floored=True)
+    mixer = head_attention(keys, hidden_size, heads=64, kv_heads=None, bias=bias, floored=True)
     part = FeedForward(intermediate_size=keys.size("intermediate_size", default=22528), gated=True)
     norm = Norm(kind="layer-no-bias", size=hidden_size)
     layers = [

@@ -22,7 +22,8 @@ def read(keys: Keys) -> ModelConfig:
     hidden_size = keys.size("n_embed") if keys.has("n_embed") else keys.size("hidden_size", default=4544)
     heads = keys.size("num_attention_heads", "n_head", default=71)
     bias = quiet_flag(keys, "bias", default=False)
-    second = quiet_flag(keys, "new_decoder_architecture", default=False)
+    # RefinedWeb, the first name of Falcon-40B, has no flag: its own number of key/value heads says it.
+    second = quiet_flag(keys, "new_decoder_architecture", default=keys.has("n_head_kv"))
     kv_heads = keys.optional_size("num_kv_heads", "n_head_kv") or heads
     if not second:
         kv_heads = 1 if quiet_flag(keys, "multi_query", default=True) else heads

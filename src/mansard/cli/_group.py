@@ -72,6 +72,9 @@ class Mansard(click.Group):
         self, args: Sequence[str] | None = None, prog_name: str | None = None, **extra: Any
     ) -> int:
         """Runs a command and gives its exit status; no error of a user ends in a traceback."""
+        for stream in (sys.stdout, sys.stderr):  # a letter that a terminal lacks is no reason to fail
+            if hasattr(stream, "reconfigure"):
+                stream.reconfigure(errors="replace")
         standalone = extra.pop("standalone_mode", True)
         status = guarded(
             lambda: super(Mansard, self).main(args, prog_name or "mansard", standalone_mode=False, **extra)
@@ -97,6 +100,8 @@ def guarded(run: Callable[[], Any]) -> int:
     except BrokenPipeError:
         _close_pipe()
         return 0
+    except OSError as bad:  # what a command asked for itself it words itself: this is the help, on a disk that is full
+        return _say(f"cannot write: {bad.strerror}", "", 2)
     except Exception as bug:  # the last resort: one line, and the traceback only if asked for
         if os.environ.get("MANSARD_DEBUG"):
             raise
@@ -117,6 +122,8 @@ def _say(message: str, hint: str, status: int) -> int:
         click.echo(f"error: {message}" + (f"\nhint: {hint}" if hint else ""), err=True)
     except BrokenPipeError:
         _close_pipe()
+    except OSError:  # nobody can be told
+        pass
     return status
 
 

@@ -2,6 +2,7 @@
 
 import os
 import sys
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import click
@@ -33,8 +34,9 @@ def deliver(answer: "Answer", out: Output) -> int:
         return answer.status
     _write(_rendered(answer, shape, out.quiet), out.file)
     if shape in ("json", "jsonl", "csv") and not out.quiet:
-        for note in answer.notes():
-            click.echo(f"{'warning' if note.level == 'warning' else 'note'}: {note.text}", err=True)
+        with suppress(OSError):  # the answer is whole; whether anybody reads the notes is another matter
+            for note in answer.notes():
+                click.echo(f"{'warning' if note.level == 'warning' else 'note'}: {note.text}", err=True)
     return answer.status
 
 
@@ -81,6 +83,8 @@ def _write(text: str, file: str | None) -> None:
 
 
 def _print(text: str) -> None:
+    if sys.stdout is None:
+        raise UsageError("standard output is closed", hint="write into a file with -o")
     stream = getattr(sys.stdout, "buffer", None)
     if stream is None:
         sys.stdout.write(text)
@@ -91,10 +95,10 @@ def _print(text: str) -> None:
 
 
 def _is_terminal() -> bool:
-    return sys.stdout.isatty()
+    return sys.stdout is not None and sys.stdout.isatty()
 
 
 def _width() -> int:
     """COLUMNS where it is set, else a width that reads well in a file."""
     asked = os.environ.get("COLUMNS", "")
-    return max(40, int(asked)) if asked.isdigit() and len(asked) < 5 else PLAIN_WIDTH
+    return max(40, int(asked)) if asked.isascii() and asked.isdigit() and len(asked) < 5 else PLAIN_WIDTH

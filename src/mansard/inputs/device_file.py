@@ -6,9 +6,9 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from mansard.errors import Fault, InputError, UnavailableError, UsageError, did_you_mean
+from mansard.errors import Fault, InputError, UnavailableError, UsageError, did_you_mean, printable
 from mansard.inputs.device import FALLBACKS, Device, Fact
-from mansard.inputs.folders import catalogue_files, exact_file, flat, folders, heads, spelled, stem
+from mansard.inputs.folders import catalogue_files, exact_file, flat, folders, heads, spelled, stem, words_of
 from mansard.inputs.notes import Note, Source
 from mansard.units import parse_quantity
 
@@ -21,6 +21,7 @@ _SOURCE = ("title", "address", "date")
 _LABEL_TAKEN = "the label, taken as decimal"  # how the catalogue marks memory that no driver has told
 _LARGEST_FILE = 1 << 20
 _LARGEST_VALUE = 1e24
+_SMALLEST_VALUE = 1e-9
 
 
 def device_names() -> tuple[str, ...]:
@@ -67,7 +68,10 @@ def named_device(text: str) -> Device:
 def usable_devices() -> Iterator[Device]:
     """Every device whose memory bandwidth is known, without which nothing can be said of it."""
     for path in catalogue_files("devices"):
-        device = _from_file(path)
+        try:
+            device = _from_file(path)
+        except InputError:
+            continue  # a private file that is bad says so when it is asked for
         if device.bandwidth is not None:
             yield device
 
@@ -76,7 +80,7 @@ def _by_alias(text: str) -> Device:
     wanted = flat(text)
     known: list[str] = []
     for path, head in heads(catalogue_files("devices")):
-        aliases, loose = _words(head.get("aliases")), _words(head.get("ambiguous"))
+        aliases, loose = words_of(head.get("aliases")), words_of(head.get("ambiguous"))
         known += [stem(path), *aliases, *loose]
         if wanted in map(flat, (stem(path), *aliases)):
             return _from_file(path)
@@ -87,11 +91,6 @@ def _by_alias(text: str) -> Device:
         hint=did_you_mean(text, known)
         or "`mansard list devices` shows those that are known; peak=…,bandwidth=… gives your own",
     )
-
-
-def _words(value: Any) -> list[str]:
-    """The strings of a list; none of anything else: a private file that is bad says so when it is asked for."""
-    return [word for word in value if isinstance(word, str)] if isinstance(value, list) else []
 
 
 def _chosen(text: str, path: str) -> Device:
@@ -131,12 +130,15 @@ def _from_file(where: str) -> Device:
 def _document(where: str) -> dict[str, Any]:
     try:
         if not os.path.isfile(where):
-            problem = "is a folder" if os.path.isdir(where) else "does not exist"
+            there = "is no regular file" if os.path.lexists(where) else "does not exist"
+            problem = "is a folder" if os.path.isdir(where) else there
             raise InputError([Fault(problem=problem, where=where, hint="a device is one .toml file")])
         if os.path.getsize(where) > _LARGEST_FILE:
             raise InputError([Fault(problem="is larger than a device file can be (1 MiB)", where=where)])
         with open(where, encoding="utf-8-sig") as file:
             return tomllib.loads(file.read())
+    except InputError:
+        raise
     except (OSError, UnicodeDecodeError) as error:
         raise InputError([Fault(problem=f"cannot be read: {error}", where=where)]) from error
     except (ValueError, RecursionError) as error:  # not only TOMLDecodeError: an integer may have too many digits
@@ -173,7 +175,7 @@ class _Reader:
             return
         self._known(value, _FACT, f"{key}.")
         source, known = value.get("source", ""), self._table("sources")
-        if source and source not in known:
+        if not isinstance(source, str) or (source and source not in known):
             hint = did_you_mean(str(source), tuple(known)) or "add it to [sources], as s1 = { title = … }"
             self._fault(f"{key}.source", "is not among the sources", hint, source)
 
@@ -188,7 +190,7 @@ class _Reader:
         named, called = dict(peaks), self._text("name", name)
         return Device(
             name=called,
-            title=self._text("title", called),
+            title=printable(self._text("title", called)),
             vendor=self._text("vendor", ""),
             bandwidth=memory.get("bandwidth"),
             peaks=tuple((dtype, fact) for dtype, fact in peaks if dtype in FALLBACKS),
@@ -221,9 +223,9 @@ class _Reader:
 
     def _names(self, key: str) -> tuple[str, ...]:
         value = self.document.get(key, [])
-        if not isinstance(value, list) or len(_words(value)) != len(value):
+        if not isinstance(value, list) or len(words_of(value)) != len(value):
             self._fault(key, "must be a list of strings", f'{key} = ["h100", "hopper"]', value)
-        return tuple(_words(value))
+        return tuple(words_of(value))
 
     def _fact(self, key: str, value: Any) -> Fact:
         given = value if isinstance(value, Mapping) else {"value": value}
@@ -262,7 +264,7 @@ def _label_note(name: str, memory: Fact | None, label: str) -> tuple[Note, ...]:
 
 
 def _is_quantity(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and 0 < value < _LARGEST_VALUE
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and _SMALLEST_VALUE < value < _LARGEST_VALUE
 
 
 def _given(text: str) -> Device:
@@ -287,6 +289,7 @@ def _given(text: str) -> Device:
     if not faults and ("bandwidth" not in values or not ("peak" in values or dtypes)):
         faults.append("a device needs a bandwidth and a peak")
     faults += [f"{key} must be more than 0" for key, value in values.items() if not value]
+    faults += [f"{key} is smaller than anything that is built" for key, value in values.items() if 0 < value < 1]
     if faults:
         raise UsageError("\n".join(faults), hint="for example peak=990e12,bandwidth=3.35e12,memory=80e9")
     return _from_values(text, values)

@@ -39,15 +39,16 @@ def beside(where: str, ending: str) -> dict[str, Any] | None:
 
 
 def _resolved(path: str) -> Path:
-    place = Path(path).expanduser()
+    place = Path(path)
     try:
+        place = place.expanduser()
         if not place.is_dir():
             return place
         if (place / "config.json").exists():
             return place / "config.json"
         if (place / "model_index.json").exists():
             return place / "model_index.json"
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RuntimeError) as error:  # the last: there is no such user
         _refuse(path[:200], f"cannot be looked at: {error}")
     return _refuse(str(place), "is a folder without a config.json", "give the folder of the model's own config.json")
 
@@ -62,6 +63,8 @@ def _content(place: Path) -> bytes:
             _refuse(str(place), f"has {found.st_size:,} bytes; a config has at most {LARGEST_CONFIG:,}", hint)
         with place.open("rb") as file:
             return file.read(LARGEST_CONFIG + 1)
+    except InputError:
+        raise
     except FileNotFoundError:
         _refuse(str(place), "does not exist", _near(place))
     except (OSError, ValueError) as error:
@@ -69,6 +72,8 @@ def _content(place: Path) -> bytes:
 
 
 def _stdin() -> bytes:
+    if sys.stdin is None:
+        _refuse(_STDIN, "is closed", "pipe a config.json in")
     content = sys.stdin.buffer.read(LARGEST_CONFIG + 1)
     if len(content) > LARGEST_CONFIG:
         _refuse(_STDIN, f"has more than {LARGEST_CONFIG:,} bytes, the most that a config has")

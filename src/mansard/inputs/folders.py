@@ -12,6 +12,7 @@ from typing import Any
 from mansard.errors import UsageError
 
 _CATALOGUE = os.path.join(os.path.dirname(os.path.dirname(__file__)), "catalogue")
+_LARGEST_FILE = 1 << 20
 _LONGEST_NAME = 200  # file systems refuse longer ones with an error of their own
 
 
@@ -26,7 +27,8 @@ def folders(kind: str) -> tuple[str, ...]:
 def catalogue_files(kind: str) -> Iterator[str]:
     """Every TOML file of a kind, private ones first, by name within a folder."""
     for folder in folders(kind):
-        yield from (os.path.join(folder, name) for name in sorted(os.listdir(folder)) if name.endswith(".toml"))
+        places = (os.path.join(folder, name) for name in sorted(os.listdir(folder)) if name.endswith(".toml"))
+        yield from (place for place in places if os.path.isfile(place))
 
 
 def exact_file(kind: str, name: str) -> str | None:
@@ -35,6 +37,23 @@ def exact_file(kind: str, name: str) -> str | None:
         return None
     places = (os.path.join(folder, f"{name}.toml") for folder in folders(kind))
     return next((place for place in places if os.path.isfile(place)), None)
+
+
+def small_text(path: str) -> str:
+    """The text of a catalogue file.
+
+    Raises:
+        OSError: if it cannot be read, or is larger than one can be.
+    """
+    if os.path.getsize(path) > _LARGEST_FILE:
+        raise OSError("is larger than a catalogue file can be (1 MiB)")
+    with open(path, encoding="utf-8") as file:
+        return file.read()
+
+
+def words_of(value: object) -> list[str]:
+    """The strings of a list; none of anything else: a private file that is bad says so when it is asked for."""
+    return [word for word in value if isinstance(word, str)] if isinstance(value, list) else []
 
 
 def spelled(name: object, what: str) -> str:
@@ -62,8 +81,7 @@ def heads(paths: Iterable[str]) -> Iterator[tuple[str, dict[str, Any]]]:
     """The keys before the first table of each file: names and aliases, at a tenth of the cost of the whole."""
     for path in paths:
         try:
-            with open(path, encoding="utf-8") as file:
-                text = file.read()
+            text = small_text(path)
             yield path, tomllib.loads(re.split(r"^\[", text, maxsplit=1, flags=re.MULTILINE)[0])
-        except (OSError, ValueError):
+        except (OSError, ValueError, RecursionError):
             continue  # a private file that cannot be read: asked for by name it says why

@@ -134,9 +134,9 @@ class Keys:
             self.note("default-dtype", f"the config names no dtype: {default} is assumed")
             return default
         found = dtype_name(value) if isinstance(value, str) else None
-        if found is None:
+        if found not in _WHOLE_DTYPES:
             name = "dtype" if self.has("dtype") else "torch_dtype"
-            self.fault(name, "is no dtype that is known", value, "for example bfloat16, float16, float32")
+            self.fault(name, "is no dtype that a whole model is kept in", value, _DTYPE_HINT)
             return default
         return found
 
@@ -190,6 +190,8 @@ class Keys:
         return harmless
 
 
+_WHOLE_DTYPES = ("bf16", "fp16", "fp32")
+_DTYPE_HINT = "bfloat16, float16 or float32; shorter weights are described by a quantization_config"
 _COMPARE = "compare with the config.json that the model's publisher gives"
 
 

@@ -1,5 +1,6 @@
 """A checkpoint's `quantization_config`: how its matrices are stored, with scales and zero points."""
 
+import re
 from collections.abc import Callable
 
 from mansard.errors import did_you_mean
@@ -7,16 +8,20 @@ from mansard.inputs.keys import Keys
 from mansard.inputs.mechanisms import Quantization
 from mansard.precision import WEIGHT_FORMATS, WeightFormat
 
-# What a list of modules to leave alone may mean, by a word that their names contain.
-_SKIPPED_WORDS = {
-    "lm_head": "lm_head",
-    "embed_out": "lm_head",
-    "self_attn": "attention",
-    "q_proj": "attention",
-    "router": "router",
-    "mlp.gate": "router",
-    "shared_expert": "shared_expert",
-}
+# What a list of modules to leave alone may mean, by the last part of a name; None: nothing that is counted here, or
+# what is kept in the model's dtype anyway.
+_SKIPPED_PARTS: dict[str, str | None] = {
+    "lm_head": "lm_head", "embed_out": "lm_head", "output_layer": "lm_head",
+    "self_attn": "attention", "self_attention": "attention", "attn": "attention", "attention": "attention",
+    "router": "router", "gate": "router",
+    "mlp": "feed_forward", "feed_forward": "feed_forward", "experts": "expert",
+    "shared_expert": "shared_expert", "shared_experts": "shared_expert", "shared_expert_gate": None,
+    "embed_tokens": None, "norm": None, "input_layernorm": None, "post_attention_layernorm": None,
+    "visual": None, "vision_tower": None, "vision_model": None, "multi_modal_projector": None, "mm_projector": None,
+    "audio_tower": None, "e_score_correction_bias": None,
+}  # fmt: skip
+_SEVERAL = re.compile(r"mlp\\\.\(([a-z_|]{1,80})\)_proj")
+_PROJECTIONS = ("q_proj", "k_proj", "v_proj", "o_proj", "qkv_proj", "gate_proj", "up_proj", "down_proj", "gate_up_proj")
 _ALWAYS_SKIPPED = frozenset({"lm_head", "router"})
 
 
@@ -52,14 +57,17 @@ def _fp8(keys: Keys) -> Quantization:
 
 
 def _gptq(keys: Keys) -> Quantization:
-    bits, group = keys.size("bits", default=4, maximum=8), _group(keys, "group_size")
+    bits, group = _bits(keys, "bits", allowed=(2, 3, 4, 8)), _group(keys, "group_size")
+    for name in ("dynamic", "modules_in_block_to_quantize", "lm_head"):
+        if keys.raw(name):
+            keys.fault(name, "gives some modules another format, which is not supported yet", keys.raw(name))
     # GPTQ stores zero points for symmetric weights too; they carry nothing and are not counted, as for AWQ.
     symmetric = keys.flag("sym", default=True)
     return Quantization(method="gptq", linear=_integers(bits, group, 0 if symmetric else bits))
 
 
 def _awq(keys: Keys) -> Quantization:
-    bits = keys.size("bits", "w_bit", default=4, maximum=8)
+    bits = _bits(keys, "bits", "w_bit", allowed=(4, 8))
     group = _group(keys, "group_size", "q_group_size")
     zero_point = keys.flag("zero_point", default=True)
     skipped = _skipped(keys, "modules_to_not_convert")
@@ -68,6 +76,8 @@ def _awq(keys: Keys) -> Quantization:
 
 def _bitsandbytes(keys: Keys) -> Quantization:
     skipped = _skipped(keys, "llm_int8_skip_modules")
+    both = keys.document.get("load_in_8bit") is True and keys.document.get("load_in_4bit") is True
+    keys.require(not both, "load_in_8bit", "contradicts load_in_4bit", True)
     if keys.flag("load_in_8bit", default=False):
         linear = WeightFormat(name="int8-rows", bits=8, dtype="int8", per_column_scale=True, scale_bits=32)
         return Quantization(method="bitsandbytes", linear=linear, skipped=skipped)
@@ -105,6 +115,12 @@ def _compressed_tensors(keys: Keys) -> Quantization | None:
         )
         return None
     group = groups.nested(next(iter(groups.document)))
+    targets = group.texts("targets", default=("Linear",))
+    if tuple(targets) != ("Linear",):
+        group.fault("targets", "must be all linear layers: single modules are not supported yet", list(targets))
+    sparsity = keys.nested("sparsity_config")
+    if sparsity.document and sparsity.raw("format") not in (None, "dense"):
+        sparsity.fault("format", "is a sparse one, which is not supported yet", sparsity.raw("format"))
     weights = group.nested("weights")
     bits = weights.size("num_bits", maximum=16)
     kind = weights.text("type", default="int", choices=("int", "float"))
@@ -145,6 +161,13 @@ def _modelopt(keys: Keys) -> Quantization | None:
     return Quantization(method=f"modelopt {algorithm}", linear=WEIGHT_FORMATS[formats[algorithm]], skipped=skipped)
 
 
+def _bits(keys: Keys, *names: str, allowed: tuple[int, ...]) -> int:
+    """A width that checkpoints of the method have."""
+    bits = keys.size(*names, default=4, maximum=16)
+    keys.require(bits in allowed, names[0], f"must be one of {', '.join(map(str, allowed))}", bits)
+    return bits
+
+
 def _group(keys: Keys, *names: str) -> int | None:
     """A group size; -1 means one group for a whole row of inputs."""
     if keys.raw(*names) == -1:
@@ -168,22 +191,30 @@ def _integers(bits: int, group: int | None, zero_bits: int) -> WeightFormat:
 def _skipped(keys: Keys, *names: str) -> frozenset[str]:
     """The kinds of matrices that a list of module names leaves in the model's dtype.
 
-    A pattern for single layers' modules cannot be told from one for all: it is noted, and counted as quantised.
+    A name that holds for all layers is read or refused. One of single layers' modules is noted, and counted as
+    quantised: which layers share a format is not known to the counting yet.
     """
     listed = keys.texts(*names, default=()) if keys.has(*names) else ()
     found = set(_ALWAYS_SKIPPED)
-    unclear = []
+    single = 0
     for name in listed:
-        kinds = {kind for word, kind in _SKIPPED_WORDS.items() if word in name}
-        layer_of_its_own = any(part.isdigit() for part in name.split("."))
-        if layer_of_its_own or not kinds:
-            unclear.append(name)
+        parts = [part for part in name.removeprefix("re:").replace("\\.", ".").strip("^$.*").split(".") if part]
+        if (several := _SEVERAL.search(name)) and {"gate", "up", "down"} <= set(several[1].split("|")):
+            parts = ["mlp"]  # all projections of the dense feed-forward parts, written as one pattern
+        last = re.sub(r"[^\w]+", "", parts[-1]) if parts else ""
+        kind = _SKIPPED_PARTS.get(last, last)
+        if any(part in _SKIPPED_PARTS and _SKIPPED_PARTS[part] is None for part in parts) or kind in (None, "router"):
+            continue  # of a tower beside the language model, or wide in any case
+        if any(part.isdigit() for part in parts):
+            single += 1
+        elif last in _SKIPPED_PARTS:
+            found.add(str(kind))
         else:
-            found |= kinds
-    if unclear:
-        keys.note(
-            "quantization-exceptions", f"{len(unclear)} modules kept in full width are counted as quantised", "warning"
-        )
+            what = "single projections" if last in _PROJECTIONS else "modules that are not known"
+            stated = next(one for one in names if keys.has(one))
+            keys.fault(stated, f"names {what}, which cannot be counted apart yet", name)
+    if single:
+        keys.note("quantization-exceptions", f"{single} modules kept in full width are counted as quantised", "warning")
     return frozenset(found)
 
 

@@ -173,8 +173,9 @@ def _count(name: str, value: Any, default: int, most: int, faults: list[Fault], 
         value = int(value)
     if isinstance(value, bool) or not isinstance(value, int):
         try:
+            value = "" if isinstance(value, bool) else value
             value = value.__index__()  # a NumPy integer
-        except AttributeError:
+        except (AttributeError, TypeError):
             faults.append(Fault(problem="must be a whole number", key=name, value=value))
             return default
     if isinstance(value, bool) or not minimum <= value <= most:
