@@ -22,16 +22,26 @@ def late_windows(keys: Keys, mixer: Attention, layers: int) -> list[Attention]:
     windowed = mixer._replace(window=nullable_size(keys, "sliding_window", default=4096))
     first = keys.size("max_window_layers", default=28, minimum=0)
     kinds = windowed_layers(keys, layers, otherwise=lambda index: index >= first)
+    _require_window(keys, windowed, kinds)
     return [windowed if kind else mixer for kind in kinds]
 
 
-def patterned_windows(keys: Keys, mixer: Attention, layers: int, *, window: int, period: int) -> list[Attention]:
+def patterned_windows(
+    keys: Keys, mixer: Attention, layers: int, *, window: int, period: int, stated: bool = True
+) -> list[Attention]:
     """The mixer of each layer where all but every `period`-th see a window only, unless `layer_types` lists them.
 
-    `sliding_window_pattern` is the period in configs that have it.
+    stated: the class takes the period from `sliding_window_pattern` where a config has it.
     """
     windowed = mixer._replace(window=nullable_size(keys, "sliding_window", default=window))
-    if keys.has("sliding_window_pattern") and not keys.has("layer_types"):
+    if stated and keys.has("sliding_window_pattern") and not keys.has("layer_types"):
         period = keys.size("sliding_window_pattern", maximum=MOST_LAYERS)
     kinds = windowed_layers(keys, layers, otherwise=lambda index: (index + 1) % period != 0)
+    _require_window(keys, windowed, kinds)
     return [windowed if kind else mixer for kind in kinds]
+
+
+def _require_window(keys: Keys, windowed: Attention, kinds: tuple[bool, ...]) -> None:
+    """A fault where `layer_types` lists windowed layers, and there is no window for them."""
+    missing = keys.has("layer_types") and any(kinds) and windowed.window is None
+    keys.require(not missing, "sliding_window", "is needed for the sliding_attention layers that layer_types lists")

@@ -29,7 +29,7 @@ def read(keys: Keys) -> ModelConfig:
     count = layer_count(keys, default=26)
     layers = [
         Layer(mixer=one, feed_forward=part, norms=rms_pair(hidden_size) * 2)
-        for one in patterned_windows(keys, mixer, count, window=4096, period=2)
+        for one in patterned_windows(keys, mixer, count, window=4096, period=2, stated=False)
     ]
     model = decoder(keys, hidden_size, layers, vocab_size=256000, tied=True)
     capped = not is_null(keys, "final_logit_softcapping")

@@ -24,5 +24,8 @@ def read(keys: Keys) -> ModelConfig:
     windowed = whole._replace(window=nullable_size(keys, "sliding_window", default=4096))
     part = FeedForward(intermediate_size=keys.size("intermediate_size", default=14336), gated=True)
     near, far = (Layer(mixer=mixer, feed_forward=part, norms=rms_pair(hidden_size)) for mixer in (windowed, whole))
+    if keys.raw("model_type") == "mistral" and keys.has("layer_types"):
+        text = "layer_types is followed, as Ministral's class does; Mistral's own puts the window on every layer"
+        keys.note("layer-types", text, "warning")
     kinds = windowed_layers(keys, layer_count(keys, default=32), otherwise=lambda _index: True)
     return decoder(keys, hidden_size, [near if kind else far for kind in kinds], vocab_size=32000, tied=False)

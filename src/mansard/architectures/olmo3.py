@@ -26,6 +26,6 @@ def read(keys: Keys) -> ModelConfig:
     part = FeedForward(intermediate_size=keys.size("intermediate_size", default=11008), gated=True)
     layers = [
         Layer(mixer=one, feed_forward=part, norms=rms_pair(hidden_size))
-        for one in patterned_windows(keys, mixer, layer_count(keys, default=32), window=4096, period=4)
+        for one in patterned_windows(keys, mixer, layer_count(keys, default=32), window=4096, period=4, stated=False)
     ]
     return decoder(keys, hidden_size, layers, vocab_size=50304, tied=False)
