@@ -1,6 +1,5 @@
 """The doors themselves: processes that are started, reached over their transports, and stopped."""
 
-import asyncio
 import re
 import socket
 import subprocess
@@ -12,6 +11,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
+from asking_agents import call
 from mansard.cli import root
 
 mcp = pytest.importorskip("mcp", reason="the extra web is not installed")
@@ -35,20 +35,19 @@ def running(*words: str) -> Iterator[str]:
         process.stderr.close()
 
 
-async def asked(where: Any) -> Any:
-    async with mcp.Client(where) as agent:
-        return await agent.call_tool("request", {"ttft": 0.2, "itl": 0.05, "output": 5})
+def asked(where: Any) -> Any:
+    return call(where, "request", {"ttft": 0.2, "itl": 0.05, "output": 5})
 
 
 def test_agents_over_http() -> None:
     with running("mcp", "--http") as address:
-        assert asyncio.run(asked(address)).structured_content["e2e_s"] == 0.2 + 4 * 0.05
+        assert asked(address).structured_content["e2e_s"] == 0.2 + 4 * 0.05
         assert httpx.post(address, headers={"origin": "http://evil.example"}, json={}).status_code == 403
 
 
 def test_agents_over_standard_input_and_output() -> None:
     where = mcp.StdioServerParameters(command=COMMAND[0], args=[*COMMAND[1:], "mcp"])
-    assert asyncio.run(asked(where)).structured_content["e2e_s"] == 0.2 + 4 * 0.05
+    assert asked(where).structured_content["e2e_s"] == 0.2 + 4 * 0.05
 
 
 def test_the_server_listens_on_loopback_and_serves_the_bundle(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> None:

@@ -1,6 +1,5 @@
 """REST: the same documents as everywhere else, strict words, bounded bodies, no paths, no other sites."""
 
-import asyncio
 import json
 from typing import Any
 
@@ -17,6 +16,8 @@ pytest.importorskip("httpx", reason="httpx, which asks the application, is not i
 
 from starlette.testclient import TestClient
 
+from asking_agents import ask, call
+from mansard.server.agents import create_server
 from mansard.server.app import create_app
 from mansard.server.guards import MOST_BYTES
 from mansard.server.words import MOST_RUNS, VERBS
@@ -89,16 +90,9 @@ def test_rest_agents_command_and_python_give_the_same_answer(client: TestClient,
 
 
 def _by_agent(verb: str, body: dict[str, Any]) -> Any:
-    mcp = pytest.importorskip("mcp")
-    from mansard.server.agents import create_server
-
-    async def asked() -> Any:
-        async with mcp.Client(create_server()) as agent:
-            found = await agent.call_tool(verb, body)
-            assert not found.is_error, found.content
-            return found.structured_content
-
-    return asyncio.run(asked())
+    found = call(create_server(), verb, body)
+    assert not found.is_error, found.content
+    return found.structured_content
 
 
 def test_the_page_and_its_chart_show_the_numbers_of_the_answer(client: TestClient) -> None:
@@ -295,31 +289,21 @@ def test_the_simple_mode_is_the_algebra(client: TestClient) -> None:
 
 
 def test_agents_are_told_what_is_wrong() -> None:
-    mcp = pytest.importorskip("mcp")
-    from mansard.server.agents import create_server
+    def asked(name: str, words: dict[str, Any]) -> tuple[bool, str]:
+        found = call(create_server(), name, words)
+        return bool(found.is_error), found.content[0].text
 
-    async def asked(name: str, words: dict[str, Any]) -> tuple[bool, str]:
-        async with mcp.Client(create_server()) as agent:
-            found = await agent.call_tool(name, words)
-            return bool(found.is_error), found.content[0].text
-
-    wrong, text = asyncio.run(asked("analyze", {**RUN, "bach": 1, "batch": True}))
+    wrong, text = asked("analyze", {**RUN, "bach": 1, "batch": True})
     assert wrong
     assert "did you mean batch" in text
     assert "valid integer" in text
-    assert asyncio.run(asked("analyse", RUN))[0]
-    assert "no model is called" in asyncio.run(asked("analyze", {**RUN, "model": "/etc/passwd"}))[1]
+    assert asked("analyse", RUN)[0]
+    assert "no model is called" in asked("analyze", {**RUN, "model": "/etc/passwd"})[1]
 
 
 def test_agents_see_the_words_with_their_bounds() -> None:
-    mcp = pytest.importorskip("mcp")
-    from mansard.server.agents import create_server
-
-    async def asked() -> Any:
-        async with mcp.Client(create_server()) as agent:
-            return (await agent.list_tools()).tools
-
-    tools = {tool.name: tool for tool in asyncio.run(asked())}
+    listed = ask(create_server(), lambda agent: agent.list_tools())
+    tools = {tool.name: tool for tool in listed.tools}
     assert set(tools) == set(VERBS)
     assert all(tool.description == SAYS[name] for name, tool in tools.items())
     assert tools["analyze"].input_schema["additionalProperties"] is False
