@@ -100,9 +100,8 @@ def _axes(part: Any) -> list[dict[str, Any]]:
 @pytest.mark.parametrize("name", ASKED)
 def test_labels_of_a_roofline_cover_neither_each_other_nor_a_point(name: str, width: int) -> None:
     spec = drawn("roofline", name, width=width).spec
-    height, layers = spec["height"], spec["layer"]
-    encoding = next(layer["encoding"] for layer in layers if layer["data"]["name"] == "operators")
-    scales = {axis: encoding[axis]["scale"]["domain"] for axis in ("x", "y")}
+    height, ends = spec["height"], {one["name"]: one["value"] for one in spec["params"]}
+    scales = {axis: (ends[f"{axis}_low"], ends[f"{axis}_high"]) for axis in ("x", "y")}
     boxes = [_label_box(row, scales, width, height) for row in spec["datasets"]["labels"]]
     for one, other in itertools.combinations(boxes, 2):
         assert not one.meets(other)
@@ -112,8 +111,8 @@ def test_labels_of_a_roofline_cover_neither_each_other_nor_a_point(name: str, wi
 
 
 def _pixels(row: dict[str, Any], scales: dict[str, Any], width: int, height: int) -> tuple[float, float]:
-    x = log_scale([scales["x"][0], scales["x"][1]], width, room=1)
-    y = log_scale([scales["y"][0], scales["y"][1]], height, room=1, upwards=True)
+    x = log_scale("x", [scales["x"][0], scales["x"][1]], width, room=1)
+    y = log_scale("y", [scales["y"][0], scales["y"][1]], height, room=1, upwards=True)
     return x.at(row["x"]), y.at(row["y"])
 
 

@@ -4,6 +4,7 @@ import os
 import re
 import tomllib
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from typing import Any
 
 from mansard.errors import Fault, InputError, UnavailableError, UsageError, did_you_mean, printable
@@ -69,11 +70,18 @@ def usable_devices() -> Iterator[Device]:
     """Every device whose memory bandwidth is known, without which nothing can be said of it."""
     for path in catalogue_files("devices"):
         try:
-            device = _from_file(path)
-        except InputError:
+            device = _unchanged(path, os.stat(path).st_mtime_ns)
+        except (InputError, OSError):
             continue  # a private file that is bad says so when it is asked for
         if device.bandwidth is not None:
             yield device
+
+
+@lru_cache(maxsize=1024)
+def _unchanged(path: str, modified_ns: int) -> Device:
+    """A file's device, kept as long as the file is: a server lists the whole catalogue again and again."""
+    del modified_ns
+    return _from_file(path)
 
 
 def _by_alias(text: str) -> Device:

@@ -1,4 +1,4 @@
-// The chart in view. New numbers go into the chart that is there; only another shape of it is built anew.
+// The chart in view. New numbers and axes go into the chart that is there; only another shape of it is built anew.
 
 import { element } from "./form.js";
 
@@ -7,25 +7,32 @@ const SETTINGS = { actions: false, renderer: "svg", ast: false, tooltip: { theme
 
 export async function drawChart(place, spec) {
   if (!window.vegaEmbed) { place.replaceChildren(element("p", {}, "Charts need the extra charts: pip install 'mansard[web]'")); return; }
-  const { datasets, title, description, ...shape } = spec;
+  const { datasets, params = [], title, description, ...shape } = spec;
   const key = JSON.stringify(shape);
   const shown = SHOWN.get(place);
   if (shown?.key === key) {
-    for (const [name, rows] of Object.entries(datasets)) {
+    for (const { name, value } of params) shown.view.signal(name, value);
+    for (const [name, rows] of changed(shown.datasets, datasets)) {
       try { shown.view.data(name, rows); } catch { /* data that no mark of this chart uses */ }
     }
     await shown.view.runAsync();
+    shown.datasets = datasets;
   } else {
     // Without titles of its own: the verdict above says the same, and may change without the chart's shape.
-    const made = await window.vegaEmbed(place, { ...shape, datasets }, SETTINGS);
+    const made = await window.vegaEmbed(place, { ...shape, params, datasets }, SETTINGS);
     shown?.view.finalize();
-    SHOWN.set(place, { key, view: made.view });
+    SHOWN.set(place, { key, view: made.view, datasets });
   }
   // One picture with one description: its marks are in the table below it, where they can be read.
   const picture = place.querySelector("svg");
   picture?.setAttribute("role", "img");
   picture?.setAttribute("aria-label", description);
   for (const part of picture?.children ?? []) part.setAttribute("aria-hidden", "true");
+}
+
+// Rows that are the same are left alone: a chart of the whole catalogue costs a slider nothing.
+function changed(before, after) {
+  return Object.entries(after).filter(([name, rows]) => JSON.stringify(rows) !== JSON.stringify(before[name]));
 }
 
 export function viewOf(place) {

@@ -29,15 +29,15 @@ def curve_spec(curve: Curve, *, title: str, axis: str, theme: Theme, width: int)
         "scale": {"type": "log", "domain": [rows[0]["value"], rows[-1]["value"]], "nice": False},
     }  # fmt: skip
     last = {**across, "axis": {**ruled, "title": axis}}
-    scales = {field: log_scale([row[field] for row in rows], _HEIGHT, room=1.2) for field in _PANELS}
+    scales = {field: log_scale(field, [row[field] for row in rows], _HEIGHT, room=1.2) for field in _PANELS}
     levels = [*(row["intensity"] for row in rows), curve.ridge_point]
-    scales["intensity"] = log_scale(levels, _HEIGHT, room=1.3)
+    scales["intensity"] = log_scale("intensity", levels, _HEIGHT, room=1.3)
     panels = [_panel(last if field == "intensity" else across, field, scales[field], theme, width) for field in _PANELS]
     ridge = {"value": curve.ridge_point, "label": f"ridge {figure(curve.ridge_point)}"}
     return framed(
         {"vconcat": panels, "spacing": 10},
         title=title, subtitle=_says(curve), theme=theme, width=None, height=None,
-        datasets={"curve": rows, "marks": _marks(curve), "ridge": [ridge]},
+        datasets={"curve": rows, "marks": _marks(curve), "ridge": [ridge]}, scales=tuple(scales.values()),
     )  # fmt: skip
 
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from textwrap import wrap
 from typing import Any
 
+from mansard.views.charts._scales import LogScale
 from mansard.views.charts._theme import FONT_SIZE, SCHEMA, Theme, config
 
 _CHARACTER = 0.56  # of the font's size: the mean width of a character
@@ -18,8 +19,9 @@ def framed(
     width: int | None,
     height: int | None,
     datasets: Mapping[str, Sequence[Mapping[str, Any]]],
+    scales: Sequence[LogScale] = (),
 ) -> dict[str, Any]:
-    """A whole description: marks refer to their data by name, so that a page can put in new data alone.
+    """A whole description: marks refer to their data and axes by name, so that a page can put in new ones alone.
 
     width: of the plot; None where the panels of the body have their own.
     """
@@ -31,6 +33,7 @@ def framed(
         "padding": 12,
         **{name: size for name, size in (("width", width), ("height", height)) if size is not None},
         **body,
+        **({"params": [one for scale in scales for one in scale.parameters()]} if scales else {}),
         "datasets": {name: [dict(row) for row in rows] for name, rows in datasets.items()},
         "config": config(theme),
     }

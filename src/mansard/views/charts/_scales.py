@@ -7,8 +7,13 @@ _FEW = 4  # decades that leave room for marks between them
 
 
 class LogScale(NamedTuple):
-    """An axis from `low` to `high` over so many pixels; the y axis runs upwards."""
+    """An axis from `low` to `high` over so many pixels; the y axis runs upwards.
 
+    Its ends and marks are parameters of the description, named after the axis: a page moves them as it moves the data,
+    without building the chart anew.
+    """
+
+    name: str
     low: float
     high: float
     pixels: float
@@ -21,18 +26,28 @@ class LogScale(NamedTuple):
 
     def encoded(self) -> dict[str, Any]:
         """The scale of an encoding."""
-        return {"type": "log", "domain": [self.low, self.high], "nice": False, "clamp": True}
+        ends = [{"expr": f"{self.name}_{end}"} for end in ("low", "high")]
+        return {"type": "log", "domain": ends, "nice": False, "clamp": True}
 
     def axis(self, title: str) -> dict[str, Any]:
         """An axis that is ruled at whole decades, or also at 2 and 5 where there are few of them."""
+        return {"title": title, "format": "~s", "values": {"expr": f"{self.name}_marks"}}
+
+    def parameters(self) -> list[dict[str, Any]]:
+        """What the scale and its axis refer to by name."""
         exponents = range(floor(log10(self.low)), ceil(log10(self.high)) + 1)
         steps = (1,) if len(exponents) > _FEW else (1, 2, 5)
         values = [step * 10.0**exponent for exponent in exponents for step in steps]
-        return {"title": title, "format": "~s", "values": [v for v in values if self.low <= v <= self.high]}
+        marks = [value for value in values if self.low <= value <= self.high]
+        return [
+            {"name": f"{self.name}_low", "value": self.low},
+            {"name": f"{self.name}_high", "value": self.high},
+            {"name": f"{self.name}_marks", "value": marks},
+        ]
 
 
 def log_scale(
-    values: "list[float]", pixels: float, *, room: float = 2.0, steps: int = 4, upwards: bool = False
+    name: str, values: "list[float]", pixels: float, *, room: float = 2.0, steps: int = 4, upwards: bool = False
 ) -> LogScale:
     """An axis that holds the values with a factor of `room` at both ends, which lie on so many steps to a decade.
 
@@ -40,4 +55,4 @@ def log_scale(
     """
     low = floor(steps * log10(min(values) / room)) / steps
     high = ceil(steps * log10(max(values) * room)) / steps
-    return LogScale(10**low, 10**high, pixels, upwards)
+    return LogScale(name, 10**low, 10**high, pixels, upwards)

@@ -24,8 +24,8 @@ def spec(
     """Every device that has a peak in the dtype. marked: names that are labelled before all others."""
     height = round(0.7 * width)
     there = [device for device in devices if device.bandwidth is not None and dtype in dict(device.peaks)]
-    x = log_scale([device.memory_bandwidth.value for device in there], width, room=1.3)
-    y = log_scale([dict(device.peaks)[dtype].value for device in there], height, room=1.3, upwards=True)
+    x = log_scale("x", [device.memory_bandwidth.value for device in there], width, room=1.3)
+    y = log_scale("y", [dict(device.peaks)[dtype].value for device in there], height, room=1.3, upwards=True)
     rows = _rows(there, dtype, marked)
     vendors = list(dict.fromkeys(row["vendor"] for row in sorted(rows, key=lambda row: row["vendor"] == "other")))
     return framed(
@@ -34,6 +34,7 @@ def spec(
         subtitle="a workload whose intensity is below a device's ridge line is bound by its memory",
         theme=theme, width=width, height=height,
         datasets={"devices": rows, "ridges": _ridges(x, y), "labels": _labels(rows, x, y)},
+        scales=(x, y),
     )  # fmt: skip
 
 

@@ -47,7 +47,7 @@ def spec(
         {"layer": list(roof_layers(x, y, theme, _runs(found)))},
         title=" and ".join(dict.fromkeys(subject(one) for one in found)),
         subtitle="; ".join(verdicts(found[0])) if len(found) == 1 else "each phase and operator at its intensity",
-        theme=theme, width=width, height=height, datasets=datasets,
+        theme=theme, width=width, height=height, datasets=datasets, scales=(x, y),
     )  # fmt: skip
 
 
@@ -75,8 +75,8 @@ def _axes(
             rates += [peak, peak / 8]
     positive = [value for value in intensities if value > 0]
     return (
-        log_scale(positive, width, room=1.5, steps=2),
-        log_scale([value for value in rates if value > 0], height, room=1.8, steps=2, upwards=True),
+        log_scale("x", positive, width, room=1.5, steps=2),
+        log_scale("y", [value for value in rates if value > 0], height, room=1.8, steps=2, upwards=True),
     )
 
 
