@@ -30,16 +30,26 @@ class Passes(NamedTuple):
     all_experts: bool
 
 
+def class_of(model_type: str) -> str:
+    """The `model_type` under which the library knows a class."""
+    return _CLASSES_OF_OTHERS.get(model_type, model_type)
+
+
 def is_published(document: Mapping[str, Any]) -> bool:
     """Whether the library has a class of the configuration's `model_type`."""
-    name = document.get("model_type", "")
-    return _CLASSES_OF_OTHERS.get(name, name) in CONFIG_MAPPING
+    return class_of(document.get("model_type", "")) in CONFIG_MAPPING
+
+
+def class_defaults(model_type: str) -> dict[str, Any]:
+    """Every key that the class of a `model_type` knows, with its default."""
+    defaults: dict[str, Any] = CONFIG_MAPPING[model_type]().to_dict()
+    return defaults
 
 
 def published_config(document: Mapping[str, Any]) -> PretrainedConfig:
     """The class's own configuration of a `config.json`: of the language model, where others stand beside it."""
     plain = {key: value for key, value in copy.deepcopy(dict(document)).items() if key != "quantization_config"}
-    name = _CLASSES_OF_OTHERS.get(plain["model_type"], plain["model_type"])
+    name = class_of(plain["model_type"])
     config = CONFIG_MAPPING[name].from_dict({**plain, "model_type": name})
     return config.get_text_config(decoder=True)
 

@@ -122,9 +122,8 @@ _CHOICES: dict[str, tuple[Any, ...]] = {
     "new_decoder_architecture": (True, False),
     "alibi": (True, False),
     "use_parallel_residual": (True, False),
-    "n_group": (1, 2),
+    "n_group": (1,),
     "topk_group": (1,),
-    "partial_rotary_factor": (0.5, 1.0),
 }
 _WIDTHS = {"hidden_size", "n_embd", "d_model", "n_embed"}
 
@@ -133,6 +132,8 @@ def varied(defaults: dict[str, Any], model_type: str, seed: int) -> dict[str, An
     """A small configuration of a class: of the keys that its own defaults know, some varied and the widths shrunk."""
     random = Random(f"{model_type} {seed}")
     found: dict[str, Any] = {"model_type": model_type}
+    found |= {key: 1 for key in ("pad_token_id", "bos_token_id", "eos_token_id") if key in defaults}
+    found |= {"rotary_dim": 8} if "rotary_dim" in defaults else {}
     for key, choices in _CHOICES.items():
         if key in defaults and (
             (isinstance(choices[0], int) and not isinstance(choices[0], bool)) or random.random() < 0.6
@@ -147,6 +148,7 @@ def _heads(defaults: dict[str, Any], random: Random) -> dict[str, Any]:
     found = {key: heads * size for key in _WIDTHS if key in defaults}
     found |= {key: heads for key in ("num_attention_heads", "n_head", "n_heads", "num_heads") if key in defaults}
     found |= {key: kv_heads for key in ("num_key_value_heads", "num_kv_heads") if key in defaults}
+    found |= {"head_dim": size} if defaults.get("head_dim") else {}
     found |= {key: random.choice((1, 2, 5)) for key in ("n_layer", "n_layers", "num_layers") if key in defaults}
     if "head_dim" in defaults and random.random() < 0.5:
         found["head_dim"] = random.choice((16, 24, 64))

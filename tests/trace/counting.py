@@ -16,7 +16,8 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
 CONSTANT, WEIGHT, ACTIVATION = range(3)
-# A look-up in a table of weights gives activations; indexing a stack of experts gives weights.
+# A look-up in a table of weights gives activations, as a product with weights does, even of a learned query or of a
+# step's sinusoids; indexing a stack of experts gives weights.
 _LOOKUPS = ("embedding", "embedding_bag")
 
 
@@ -88,7 +89,7 @@ class WorkCounter(TorchDispatchMode):
         # Indices choose among values and are none themselves: an expert that was gathered is still a weight.
         values = [tensor for tensor in used if tensor.is_floating_point() or tensor.is_complex()]
         kind, weight = max((self._origin(tensor) for tensor in values), default=(CONSTANT, ""))
-        if name in _LOOKUPS:
+        if name in _LOOKUPS or (name in _PRODUCTS and kind == WEIGHT):
             kind, weight = ACTIVATION, ""
         written = used[:1] if name.endswith("_") else []
         for tensor in [*tree_leaves(result), *written]:

@@ -35,7 +35,7 @@ def test_representatives_do_what_their_classes_do(published: ModuleType, mechani
 def test_experts_that_are_routed_by_data_are_run_where_there_are_data(published: ModuleType) -> None:
     small = {"d_model": 64, "n_heads": 4, "n_layers": 2, "vocab_size": 320}
     parts = {
-        "attn_config": {"kv_n_heads": 2, "rope_theta": 500000.0},
+        "attn_config": {"kv_n_heads": 2, "rope_theta": 500000.0, "clip_qkv": 8.0},
         "ffn_config": {"ffn_hidden_size": 96, "moe_num_experts": 6, "moe_top_k": 2, "hidden_size": 64},
     }
     assert_equal(published, {"model_type": "dbrx", **small, **parts}, device="cpu")
