@@ -52,6 +52,7 @@ def advise(
     weights: str | None = None,
     activations: str | None = None,
     kv: str | None = None,
+    state: str | None = None,
     attention: str | None = None,
     routing: str | None = None,
     engine: str | None = None,
@@ -65,7 +66,7 @@ def advise(
     """
     where = scenario(
         model, on=on, batch=batch, prompt=prompt, output=output, cached=cached, context=context, weights=weights,
-        activations=activations, kv=kv, attention=attention, routing=routing, engine=engine, online=online,
+        activations=activations, kv=kv, state=state, attention=attention, routing=routing, engine=engine, online=online,
     )  # fmt: skip
     return Advised(_ranked(where, [*_changes(where), *_next_devices(where)]))
 
@@ -151,7 +152,7 @@ def _can_be_computed(where: Scenario, weights: str) -> bool:
 def _weight_bits(where: Scenario) -> float:
     """Bits of what most weights are stored in: the experts' if there are any, else those of the linear layers."""
     model, deployed = where.binding.model, where.binding.deployment
-    if not model.layers:
+    if model.opaque_parameters:
         return weights_of(model, deployed, "opaque").bits_per_weight
     has_experts = any(isinstance(layer.feed_forward, MixtureOfExperts) for layer, _ in model.distinct_layers)
     return weights_of(model, deployed, "expert" if has_experts else "feed_forward").bits_per_weight
@@ -159,7 +160,7 @@ def _weight_bits(where: Scenario) -> float:
 
 def _cache_and_attention(where: Scenario) -> Iterator[Change]:
     model, deployed = where.binding.model, where.binding.deployment
-    if not model.layers:
+    if model.opaque_parameters:
         return
     if DTYPE_BITS[deployed.kv or "bf16"] > 8:
         shorter = deployed._replace(kv="fp8")
@@ -185,7 +186,7 @@ def _workloads(where: Scenario) -> Iterator[Change]:
         why = "the weights are read once for more sequences (gain in tokens per second)"
         yield Change(f"batch ×{factor}", larger, (factor, factor), "memory", why)
     context = work.decode_context
-    if not where.binding.model.layers:
+    if where.binding.model.opaque_parameters:
         return
     for name, ratio in (("half the context", 0.5), ("twice the context", 2.0)):
         length, cached = max(1, int(context * ratio)), int(work.cached * ratio)

@@ -27,6 +27,7 @@ def analyze(
     weights: str | None = None,
     activations: str | None = None,
     kv: str | None = None,
+    state: str | None = None,
     attention: str | None = None,
     routing: str | None = None,
     engine: str | None = None,
@@ -49,7 +50,7 @@ def analyze(
     """
     where = scenario(
         model, on=on, batch=batch, prompt=prompt, output=output, cached=cached, context=context, weights=weights,
-        activations=activations, kv=kv, attention=attention, routing=routing, engine=engine, online=online,
+        activations=activations, kv=kv, state=state, attention=attention, routing=routing, engine=engine, online=online,
     )  # fmt: skip
     return Analysis(
         model=where.binding.model,
@@ -76,6 +77,7 @@ def step(
     weights: str | None = None,
     activations: str | None = None,
     kv: str | None = None,
+    state: str | None = None,
     attention: str | None = None,
     routing: str | None = None,
     engine: str | None = None,
@@ -89,7 +91,7 @@ def step(
         raise UsageError(f"no phase is called {phase!r}", hint=f"one of {', '.join(PHASES)}")
     return scenario(
         model, on=on, batch=batch, prompt=prompt, output=output, cached=cached, context=context, weights=weights,
-        activations=activations, kv=kv, attention=attention, routing=routing, engine=engine,
+        activations=activations, kv=kv, state=state, attention=attention, routing=routing, engine=engine,
     ).phase(phase)  # fmt: skip
 
 
@@ -101,6 +103,7 @@ def saturate(
     weights: str | None = None,
     activations: str | None = None,
     kv: str | None = None,
+    state: str | None = None,
     attention: str | None = None,
     engine: str | None = None,
     online: bool = False,
@@ -113,8 +116,8 @@ def saturate(
     True
     """
     where = scenario(
-        model, on=on, context=context, weights=weights, activations=activations, kv=kv, attention=attention,
-        engine=engine, online=online,
+        model, on=on, context=context, weights=weights, activations=activations, kv=kv, state=state,
+        attention=attention, engine=engine, online=online,
     )  # fmt: skip
     return saturating_batch(where.binding, context)
 
@@ -131,6 +134,7 @@ def grid(
     weights: str | None = None,
     activations: str | None = None,
     kv: str | None = None,
+    state: str | None = None,
     attention: str | None = None,
     engine: str | None = None,
 ) -> Grid:
@@ -143,7 +147,9 @@ def grid(
     """
     import numpy as np
 
-    where = scenario(model, on=on, weights=weights, activations=activations, kv=kv, attention=attention, engine=engine)
+    where = scenario(
+        model, on=on, weights=weights, activations=activations, kv=kv, state=state, attention=attention, engine=engine
+    )
     if phase not in PHASES:
         raise UsageError(f"no phase is called {phase!r}", hint=f"one of {', '.join(PHASES)}")
     length, name = (context, "context") if phase == "decode" else (prompt, "prompt")

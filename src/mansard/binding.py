@@ -28,6 +28,7 @@ class Binding:
     engine: Engine
     plans: tuple[Plan, ...]
     weight_bytes: int
+    state_bytes: int
     widest_elements: int
 
     def plan(self, step: Step) -> Plan:
@@ -64,6 +65,7 @@ def binding_of(model: ModelConfig, device: Device, deployment: Deployment) -> Bi
                 bind(operators(model, deployment, engine, how), device) for how in latent_forms(model, deployment)
             ),
             weight_bytes=memory.weight_bytes(model, deployment),
+            state_bytes=memory.state_bytes(model, deployment),
             widest_elements=memory.widest_elements(model),
         )
         _KEPT[key] = kept  # holds the model and the device, so that their ids stay theirs

@@ -2,10 +2,12 @@
 
 from collections.abc import Iterator
 
-from mansard.inputs.mechanisms import Attention, FeedForward, LatentAttention, Layer, MixtureOfExperts
+from mansard.inputs.mechanisms import FeedForward, Layer, MixtureOfExperts
+from mansard.inputs.mixers import LatentAttention
 from mansard.inputs.model import ModelConfig
 from mansard.inputs.scenario import Deployment, Engine
-from mansard.operators import attention, elementwise, matmul
+from mansard.mixing import mixer_operators
+from mansard.operators import elementwise, matmul
 from mansard.operators.cost import Op, Setting
 from mansard.operators.step import SAMPLED
 from mansard.precision import DTYPE_BITS, WEIGHT_FORMATS, WeightFormat, weight_format
@@ -37,7 +39,7 @@ def weights_of(model: ModelConfig, deployment: Deployment, part: str) -> WeightF
 
 def has_latent_attention(model: ModelConfig) -> bool:
     """Whether some layer caches latents, so that a step may be computed absorbed or expanded."""
-    return any(isinstance(layer.mixer, LatentAttention) for layer, _ in model.distinct_layers)
+    return any(isinstance(mixer, LatentAttention) for layer, _ in model.distinct_layers for mixer in layer.mixers)
 
 
 def operators(model: ModelConfig, deployment: Deployment, engine: Engine, latent: str = "absorbed") -> tuple[Op, ...]:
@@ -48,7 +50,7 @@ def operators(model: ModelConfig, deployment: Deployment, engine: Engine, latent
     setting = setting_of(model, deployment, engine, latent)
     if model.opaque_parameters:
         return (matmul.opaque(model.opaque_parameters, weights_of(model, deployment, "opaque"), setting),)
-    found = [*_before(model, setting)]
+    found = [*_before(model, deployment, setting)]
     for layer, count in model.distinct_layers:
         found += [op.times(count) for op in _layer(layer, model, deployment, setting)]
     return (*found, *_after(model, deployment, setting))
@@ -67,6 +69,7 @@ def setting_of(model: ModelConfig, deployment: Deployment, engine: Engine, laten
         attention=latent if has_latent_attention(model) else by_heads,
         even_routing=deployment.routing == "even",
         norm_bits=DTYPE_BITS[model.dtype],
+        state_bits=DTYPE_BITS[deployment.state or model.state_dtype],
     )
 
 
@@ -77,7 +80,7 @@ def cache_bits(model: ModelConfig, deployment: Deployment) -> int:
     return max(16, DTYPE_BITS[deployment.activations or model.dtype])
 
 
-def _before(model: ModelConfig, setting: Setting) -> Iterator[Op]:
+def _before(model: ModelConfig, deployment: Deployment, setting: Setting) -> Iterator[Op]:
     embedding = model.embedding
     if embedding is None:
         return
@@ -87,6 +90,11 @@ def _before(model: ModelConfig, setting: Setting) -> Iterator[Op]:
     if embedding.project_in:
         plain = WEIGHT_FORMATS[model.dtype]
         yield matmul.linear("project_in", [embedding.project_in], plain, setting, group="embedding")
+    for matrix in embedding.extras:
+        linear = weights_of(model, deployment, "feed_forward")
+        yield matmul.linear(matrix.name, [matrix], linear, setting, group="embedding")
+    for norm in embedding.extra_norms:
+        yield elementwise.norm("embedding_extra_norm", norm, setting, group="embedding")
 
 
 def _after(model: ModelConfig, deployment: Deployment, setting: Setting) -> Iterator[Op]:
@@ -103,47 +111,22 @@ def _after(model: ModelConfig, deployment: Deployment, setting: Setting) -> Iter
 
 
 def _layer(layer: Layer, model: ModelConfig, deployment: Deployment, setting: Setting) -> Iterator[Op]:
-    hidden = model.hidden_size
+    hidden, part = model.hidden_size, layer.feed_forward
     for norm in dict.fromkeys(layer.norms):
         alike = layer.norms.count(norm)
         yield elementwise.norm("norm", norm, setting, group="norm", residual=True).times(alike)
-    weights = weights_of(model, deployment, "attention")
-    if isinstance(layer.mixer, Attention):
-        yield from _heads(layer.mixer, hidden, weights, setting)
-    else:
-        yield from _latents(layer.mixer, hidden, weights, setting)
-    if isinstance(layer.feed_forward, FeedForward):
-        dense = weights_of(model, deployment, "feed_forward")
-        yield from _dense(layer.feed_forward, hidden, dense, setting, group="feed_forward")
-    else:
-        yield from _experts(layer.feed_forward, hidden, model, deployment, setting)
-    yield elementwise.residual(hidden, setting).times(2)
-
-
-def _heads(mixer: Attention, hidden: int, weights: WeightFormat, setting: Setting) -> Iterator[Op]:
-    query, key, value, out = mixer.matrices(hidden)
-    yield matmul.linear("qkv_proj", [query, key, value], weights, setting, group="attention")
-    for name, norm in (("q_norm", mixer.q_norm), ("k_norm", mixer.k_norm)):
-        if norm:
-            yield elementwise.norm(name, norm, setting, group="attention")
-    if mixer.rotary_dim:
-        yield elementwise.rotary(mixer, setting)
-    yield attention.append(mixer, setting)
-    yield attention.head_attention(mixer, setting)
-    if mixer.sinks:
-        yield elementwise.sinks(mixer.heads, setting)
-    yield matmul.linear("o_proj", [out], weights, setting, group="attention")
-
-
-def _latents(mixer: LatentAttention, hidden: int, weights: WeightFormat, setting: Setting) -> Iterator[Op]:
-    for matrix in mixer.matrices(hidden)[:-1]:
-        yield matmul.linear(matrix.name, [matrix], weights, setting, group="attention")
-    for norm in mixer.norms:
-        yield elementwise.norm("latent_norm", norm, setting, group="attention")
-    yield elementwise.rotary(mixer, setting)
-    yield attention.append(mixer, setting)
-    yield attention.latent_attention(mixer, setting)
-    yield matmul.linear("o_proj", [mixer.matrices(hidden)[-1]], weights, setting, group="attention")
+    for mixer in layer.mixers:
+        yield from mixer_operators(mixer, hidden, weights_of(model, deployment, "attention"), setting)
+    dense = weights_of(model, deployment, "feed_forward")
+    if isinstance(part, FeedForward):
+        yield from _dense(part, hidden, dense, setting, group="feed_forward")
+    elif part is not None:
+        yield from _experts(part, hidden, model, deployment, setting)
+    for matrix in layer.extras:
+        yield matmul.linear(matrix.name, [matrix], dense, setting, group="extras")
+    if layer.vectors:
+        yield elementwise.learned_vectors("layer_vectors", layer.vectors, setting, group="extras")
+    yield elementwise.residual(hidden, setting).times(len(layer.mixers) + (part is not None))
 
 
 def _dense(
@@ -162,13 +145,18 @@ def _experts(
 ) -> Iterator[Op]:
     router = weights_of(model, deployment, "router")
     yield matmul.linear("router", [part.router(hidden)], router, setting, group="experts")
+    if part.router_vectors:
+        yield elementwise.learned_vectors("router_vectors", part.router_vectors, setting, group="experts")
     weights = weights_of(model, deployment, "expert")
-    *into, down = part.expert.matrices(hidden)
+    for matrix in part.latent_matrices(hidden):
+        beside = weights_of(model, deployment, "shared_expert")
+        yield matmul.linear(matrix.name, [matrix], beside, setting, group="experts")
+    *into, down = part.expert_matrices(hidden)
     chosen = part.num_experts_per_tok
     for name, matrices in (("expert_gate_up_proj", into), ("expert_down_proj", [down])):
         yield matmul.expert_linear(name, matrices, weights, setting, num_experts=part.num_experts, per_token=chosen)
     yield elementwise.activation("expert_activation", part.expert, setting, group="experts", per_token=chosen)
-    yield elementwise.routing(part, hidden, setting)
+    yield elementwise.routing(part, part.latent_size or hidden, setting)
     if part.shared is not None:
         shared = weights_of(model, deployment, "shared_expert")
         yield from _dense(part.shared, hidden, shared, setting, group="shared_expert", prefix="shared_")

@@ -1,42 +1,55 @@
 """What fills a device: weights, cache, activations, the engine's reserve; and what would still fit."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from mansard.forward import cache_bits, weights_of
-from mansard.inputs.mechanisms import FeedForward, LatentAttention, Layer, Matrix
-from mansard.inputs.model import ModelConfig
+from mansard.inputs.encoder import Encoder
+from mansard.inputs.mechanisms import FeedForward, Layer
+from mansard.inputs.mixers import CrossAttention, LatentAttention, Mixer, Recurrence
+from mansard.inputs.model import ModelConfig, distinct, embedding_parameters, encoder_parameters, stack_parameters
 from mansard.inputs.scenario import Deployment, Engine
+from mansard.inputs.weights import Matrix
 from mansard.operators.step import cached_tokens_kept
 from mansard.precision import DTYPE_BITS, WEIGHT_FORMATS, WeightFormat
 
 
 def weight_bytes(model: ModelConfig, deployment: Deployment) -> int:
-    """Bytes of all weights as they are stored: every expert, the embedding, and the head unless it is tied to it."""
+    """Bytes of all weights as they are stored: every expert, the embedding, and the head unless it is tied to it.
+
+    Layers that share one set of weights are stored once, however often they run.
+    """
     if model.opaque_parameters:
         return weights_of(model, deployment, "opaque").matrix_bytes(model.opaque_parameters, 1)
     plain = WEIGHT_FORMATS[model.dtype]
-    layers = sum(count * _layer_bytes(layer, model, deployment) for layer, count in model.distinct_layers)
-    return (
-        layers
-        + sum(plain.matrix_bytes(elements, 1) for elements in _outer_elements(model))
-        + _head_bytes(model, deployment)
-    )
+    layers = _stack_bytes(model.distinct_layers, model.hidden_size, model, deployment)
+    encoders = sum(_encoder_bytes(encoder, model, deployment) for encoder in model.encoders)
+    outer = sum(plain.matrix_bytes(elements, 1) for elements in _outer_elements(model))
+    return layers + encoders + outer + _head_bytes(model, deployment)
 
 
 def cache_bytes(model: ModelConfig, deployment: Deployment, context: int) -> int:
     """Cache bytes of one sequence of `context` tokens: windowed and chunked layers keep no more than their window."""
     bits = cache_bits(model, deployment)
     return sum(
-        count
-        * -(-layer.mixer.cache_elements_per_token * bits // 8)
-        * cached_tokens_kept(context, layer.mixer.window, layer.mixer.chunk)
+        count * -(-mixer.cache_elements_per_token * bits // 8) * cached_tokens_kept(context, mixer.window, mixer.chunk)
         for layer, count in model.distinct_layers
+        for mixer in layer.mixers
     )
 
 
 def cache_bytes_per_token(model: ModelConfig, deployment: Deployment) -> int | None:
     """Cache bytes that one more token adds while no window is full, summed over the layers; None: no layer is known."""
-    return cache_bytes(model, deployment, 1) if model.layers else None
+    return None if model.opaque_parameters else cache_bytes(model, deployment, 1)
+
+
+def state_bytes(model: ModelConfig, deployment: Deployment) -> int:
+    """Bytes of state of one sequence, however long: what recurrent layers carry, and inputs of short convolutions.
+
+    The latter are kept in the dtype of the activations, as many as the kernel spans.
+    """
+    carried = -(-model.state_elements * DTYPE_BITS[deployment.state or model.state_dtype] // 8)
+    inputs = -(-model.convolution_state_elements * DTYPE_BITS[deployment.activations or model.dtype] // 8)
+    return carried + inputs
 
 
 def widest_elements(model: ModelConfig) -> int:
@@ -58,27 +71,46 @@ def activation_bytes(
 
 
 def _widest(layer: Layer, hidden_size: int) -> int:
-    def moved(part: FeedForward, times: int) -> int:
-        return times * (hidden_size + part.intermediate_size * (2 if part.gated else 1))
+    def moved(part: FeedForward, times: int, width: int = hidden_size) -> int:
+        return times * (width + part.intermediate_size * (2 if part.gated else 1))
 
-    mixer = max(matrix.rows + matrix.columns for matrix in layer.mixer.matrices(hidden_size))
-    if not isinstance(layer.mixer, LatentAttention):
-        projections = layer.mixer.matrices(hidden_size)[:3]
-        mixer = hidden_size + sum(matrix.columns for matrix in projections)
+    found = [_widest_of(mixer, hidden_size) for mixer in layer.mixers]
     part = layer.feed_forward
     if isinstance(part, FeedForward):
-        return max(mixer, moved(part, 1))
-    shared = moved(part.shared, 1) if part.shared else 0
-    return max(mixer, moved(part.expert, part.num_experts_per_tok), shared)
+        found.append(moved(part, 1))
+    elif part is not None:
+        found.append(moved(part.expert, part.num_experts_per_tok, part.latent_size or hidden_size))
+        found.append(moved(part.shared, 1) if part.shared else 0)
+    return max(found, default=0)
 
 
-def _layer_bytes(layer: Layer, model: ModelConfig, deployment: Deployment) -> int:
+def _widest_of(mixer: Mixer, hidden_size: int) -> int:
+    if isinstance(mixer, LatentAttention):
+        return max(matrix.rows + matrix.columns for matrix in mixer.matrices(hidden_size))
+    if isinstance(mixer, CrossAttention):
+        return hidden_size + mixer.heads * mixer.head_dim
+    read = mixer.projections if isinstance(mixer, Recurrence) else mixer.projections(hidden_size)
+    return hidden_size + sum(matrix.columns for matrix in read)
+
+
+def _stack_bytes(
+    layers: Iterable[tuple[Layer, int]], hidden_size: int, model: ModelConfig, deployment: Deployment
+) -> int:
+    return sum(
+        (1 if layer.shared else count) * _layer_bytes(layer, hidden_size, model, deployment) for layer, count in layers
+    )
+
+
+def _layer_bytes(layer: Layer, hidden_size: int, model: ModelConfig, deployment: Deployment) -> int:
     plain = WEIGHT_FORMATS[model.dtype]
-    vectors = layer.mixer.vector_parameters + sum(norm.parameters for norm in layer.norms)
+    vectors = sum(mixer.vector_parameters for mixer in layer.mixers)
+    vectors += sum(norm.parameters for norm in layer.norms) + layer.vectors
     if isinstance(layer.feed_forward, FeedForward):
         vectors += layer.feed_forward.activation_parameters
+    elif layer.feed_forward is not None:
+        vectors += layer.feed_forward.router_vectors
     total = plain.matrix_bytes(vectors, 1)
-    for part, matrices, copies in _parts(layer, model.hidden_size):
+    for part, matrices, copies in _parts(layer, hidden_size):
         weights = plain if part == "plain" else weights_of(model, deployment, part)
         for matrix in matrices:
             total += copies * weights.matrix_bytes(matrix.rows, matrix.columns)
@@ -87,16 +119,26 @@ def _layer_bytes(layer: Layer, model: ModelConfig, deployment: Deployment) -> in
 
 
 def _parts(layer: Layer, hidden_size: int) -> Iterator[tuple[str, tuple[Matrix, ...], int]]:
-    yield "attention", layer.mixer.matrices(hidden_size), 1
+    for mixer in layer.mixers:
+        yield "attention", mixer.matrices(hidden_size), 1
+    yield "feed_forward", layer.extras, 1
     part = layer.feed_forward
     if isinstance(part, FeedForward):
         yield "feed_forward", part.matrices(hidden_size), 1
-        return
-    yield "router", (part.router(hidden_size),), 1
-    yield "expert", part.expert.matrices(hidden_size), part.num_experts
-    if part.shared is not None:
-        yield "shared_expert", part.shared.matrices(hidden_size), 1
-        yield "plain", part.shared_matrices(hidden_size)[len(part.shared.matrices(hidden_size)) :], 1
+    elif part is not None:
+        yield "router", (part.router(hidden_size),), 1
+        yield "expert", part.expert_matrices(hidden_size), part.num_experts
+        yield "shared_expert", part.latent_matrices(hidden_size), 1
+        if part.shared is not None:
+            yield "shared_expert", part.shared.matrices(hidden_size), 1
+            yield "plain", part.shared_matrices(hidden_size)[len(part.shared.matrices(hidden_size)) :], 1
+
+
+def _encoder_bytes(encoder: Encoder, model: ModelConfig, deployment: Deployment) -> int:
+    plain = WEIGHT_FORMATS[model.dtype]
+    around = encoder_parameters(encoder) - stack_parameters(distinct(encoder.layers), encoder.hidden_size)
+    layers = _stack_bytes(distinct(encoder.layers), encoder.hidden_size, model, deployment)
+    return layers + plain.matrix_bytes(around, 1)
 
 
 def _outer_elements(model: ModelConfig) -> Iterator[int]:
@@ -105,13 +147,7 @@ def _outer_elements(model: ModelConfig) -> Iterator[int]:
     embedding = model.embedding
     if embedding is None:
         return
-    yield embedding.token_parameters
-    yield embedding.positions * embedding.position_dim
-    if embedding.norm:
-        yield embedding.norm.parameters
-    for matrix in (embedding.project_in, embedding.project_out):
-        if matrix:
-            yield matrix.parameters
+    yield embedding_parameters(embedding)
 
 
 def _head_bytes(model: ModelConfig, deployment: Deployment) -> int:

@@ -86,7 +86,7 @@ def _positions(binding: Binding, workload: Workload) -> Iterator[Note]:
 
 def _pieces(binding: Binding, workload: Workload) -> Iterator[Note]:
     most = binding.engine.max_num_batched_tokens
-    if binding.model.layers and workload.batch * (workload.prompt - workload.cached) > most:
+    if not binding.model.opaque_parameters and workload.batch * (workload.prompt - workload.cached) > most:
         text = f"memory holds the activations of {most:,} tokens at once: longer prompts are prefilled in pieces"
         yield Note(level="info", code="prefill-pieces", text=text)
 

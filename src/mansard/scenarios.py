@@ -35,6 +35,7 @@ def scenario(
     weights: str | None = None,
     activations: str | None = None,
     kv: str | None = None,
+    state: str | None = None,
     attention: str | None = None,
     routing: str | None = None,
     engine: str | None = None,
@@ -42,9 +43,9 @@ def scenario(
 ) -> "Scenario":
     """The words of the interface, checked and loaded, as one scenario."""
     work, taken = asked.workload(batch=batch, prompt=prompt, output=output, cached=cached, context=context)
-    _words({"weights": weights, "activations": activations, "kv": kv, "attention": attention, "routing": routing,
-            "engine": engine})  # fmt: skip
-    deployed = _deployment(weights, activations, kv, attention, routing, engine)
+    _words({"weights": weights, "activations": activations, "kv": kv, "state": state, "attention": attention,
+            "routing": routing, "engine": engine})  # fmt: skip
+    deployed = _deployment(weights, activations, kv, state, attention, routing, engine)
     found_model = model if isinstance(model, ModelConfig) else _model(spelled(model, "model"), online)
     device = on if isinstance(on, Device) else _device(spelled(on, "device"))
     return Scenario(binding=binding_of(found_model, device, deployed), workload=work, taken=taken)
@@ -101,14 +102,14 @@ class Scenario:
     def memory(self) -> Memory:
         """What fills the device at the end of the request, and what would still fit."""
         work, device = self.workload, self.binding.device
-        knows_cache = bool(self.binding.model.layers)
+        knows_cache = not self.binding.model.opaque_parameters
         per_sequence = self._cache_bytes(work.last_context)
         room = device.memory_bytes
         largest = None if room is None else self._largest(room, lambda b: self.needed_bytes(b, work.last_context))
         return Memory(
             weights_bytes=self.binding.weight_bytes,
             cache_bytes=work.batch * per_sequence if knows_cache else None,
-            state_bytes=0,
+            state_bytes=work.batch * self.binding.state_bytes,
             activations_bytes=self._activation_bytes(work.batch) if knows_cache else None,
             reserve_bytes=self.binding.engine.reserve_bytes,
             total_bytes=self.needed_bytes(work.batch, work.last_context),
@@ -145,9 +146,10 @@ class Scenario:
         )
 
     def needed_bytes(self, batch: int, context: int) -> int:
-        """Bytes of weights, cache, activations and reserve for so many sequences of so many tokens."""
+        """Bytes of weights, cache, state, activations and reserve for so many sequences of so many tokens."""
         fixed = self.binding.weight_bytes + self.binding.engine.reserve_bytes
-        return fixed + batch * self._cache_bytes(context) + self._activation_bytes(batch)
+        per_sequence = self._cache_bytes(context) + self.binding.state_bytes
+        return fixed + batch * per_sequence + self._activation_bytes(batch)
 
     def _largest(self, room: int, needed: Any) -> int | None:
         """The largest count that fits: 0 if not even 1 does, None if there is no end to it."""
@@ -165,7 +167,7 @@ class Scenario:
 
     def saturation(self) -> Saturation:
         """The batch at which compute catches up, at the context of the decode step."""
-        has_cache = bool(self.binding.model.layers)
+        has_cache = not self.binding.model.opaque_parameters
         return saturating_batch(self.binding, self.workload.decode_context if has_cache else None)
 
     def notes(self, phases: tuple[Phase, ...]) -> tuple[Note, ...]:
@@ -190,7 +192,7 @@ class Scenario:
             "parameters_active_no_embedding": model.parameters_active_no_embedding,
             "weight_bytes": self.binding.weight_bytes,
             "kv_bytes_per_token": memory_of.cache_bytes_per_token(model, deployed),
-            "state_bytes_per_sequence": 0 if model.layers else None,
+            "state_bytes_per_sequence": None if model.opaque_parameters else self.binding.state_bytes,
             "layers": len(model.layers),
             "notes": [note.text for note in model.notes],
         }
@@ -224,7 +226,7 @@ def _words(given: dict[str, object]) -> None:
 
 @lru_cache(maxsize=256)
 def _deployment(*words: str | None) -> Deployment:
-    names = ("weights", "activations", "kv", "attention", "routing", "engine")
+    names = ("weights", "activations", "kv", "state", "attention", "routing", "engine")
     return asked.deployment(**dict(zip(names, words, strict=True)))
 
 

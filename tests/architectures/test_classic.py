@@ -10,7 +10,7 @@ import pytest
 
 from mansard.errors import InputError
 from mansard.inputs.keys import Keys
-from mansard.inputs.mechanisms import Attention
+from mansard.inputs.mixers import Attention
 from mansard.inputs.model import ModelConfig
 
 # H hidden, G another hidden size, N query heads, K key/value heads, V vocabulary, L layers, F feed-forward width,

@@ -7,7 +7,8 @@ import pytest
 
 from mansard.errors import InputError
 from mansard.inputs.keys import Keys
-from mansard.inputs.mechanisms import Attention, FeedForward
+from mansard.inputs.mechanisms import FeedForward
+from mansard.inputs.mixers import Attention
 from mansard.inputs.model import ModelConfig
 
 # H hidden, N query heads, K key/value heads, D head size, V vocabulary, L layers, F feed-forward width, P positions,

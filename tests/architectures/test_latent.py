@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from mansard.inputs.keys import Keys
-from mansard.inputs.mechanisms import LatentAttention, MixtureOfExperts
+from mansard.inputs.mechanisms import MixtureOfExperts
+from mansard.inputs.mixers import LatentAttention
 from mansard.inputs.model import ModelConfig
 
 # H hidden, N heads, Q rank of queries, R rank of keys and values, P plain and G rotary query part, U value head,

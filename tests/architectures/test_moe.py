@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from mansard.errors import InputError
 from mansard.inputs.keys import Keys
-from mansard.inputs.mechanisms import Attention, FeedForward, MixtureOfExperts
+from mansard.inputs.mechanisms import FeedForward, MixtureOfExperts
+from mansard.inputs.mixers import Attention
 from mansard.inputs.model import ModelConfig
 from mansard.models import read_config
 

@@ -118,7 +118,17 @@ def _device() -> dict[str, Any]:
 def _model() -> dict[str, Any]:
     run = {"first": int, "last": int, "mixer": str, "feed_forward": str, "parameters": int}
     part = dict[str, Any]
-    layer = {"index": int, "mixer": part, "feed_forward": part, "norms": list[part], "parallel": bool}
+    layer = {
+        "index": int,
+        "mixer": part | None,
+        "beside": list[part],
+        "feed_forward": part | None,
+        "norms": list[part],
+        "parallel": bool,
+        "extras": list[part],
+        "vectors": int,
+        "shared": str,
+    }
     return {
         **_MODEL,
         "hidden_size": int,

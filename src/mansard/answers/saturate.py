@@ -48,7 +48,7 @@ def of(found: Saturation, subject: str = "", notes: tuple[Note, ...] = ()) -> An
 def _notes(where: Scenario, found: Saturation, context: int | None) -> Iterator[Note]:
     """What stands in the way of the batch: memory that it does not fit into, a cache that is not known."""
     binding, room = where.binding, where.binding.device.memory_bytes
-    if context is not None and not binding.model.layers:
+    if context is not None and binding.model.opaque_parameters:
         text = "a parameter count tells nothing of the cache: the context changes nothing here"
         yield Note(level="warning", code="parameter-count", text=text)
     if room is not None and found.batch is not None:

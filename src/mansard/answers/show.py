@@ -35,8 +35,8 @@ def _device(device: Device) -> Answer:
 
 
 def _model(model: ModelConfig) -> Answer:
-    from mansard.views.catalogue import layer_runs
     from mansard.views.documents import model_document
+    from mansard.views.layers import layer_runs
 
     def report(*, quiet: bool = False) -> Report:
         from mansard.views.catalogue import model_report

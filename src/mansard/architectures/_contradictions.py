@@ -113,7 +113,8 @@ def with_activation(keys: Keys, model: ModelConfig) -> ModelConfig:
         keys.fault(name, "is no activation that is known", stated, hint=hint or "for example silu, gelu, relu")
         return model
     kind = {"swiglu": "silu"}.get(stated, "gelu" if "gelu" in stated else stated)
-    if all(_kind(layer.feed_forward) == kind for layer, _ in model.distinct_layers):
+    parts = (layer.feed_forward for layer, _ in model.distinct_layers)
+    if all(_kind(part) == kind for part in parts if part is not None):
         return model
     return replace(model, layers=tuple(_activated(model.layers, kind)))
 
@@ -126,7 +127,8 @@ def _activated(layers: tuple[Layer, ...], kind: str) -> Iterator[Layer]:
     made: dict[int, Layer] = {}  # by identity: alike layers are one object, and stay so
     for layer in layers:
         if id(layer) not in made:
-            made[id(layer)] = layer._replace(feed_forward=_with_kind(layer.feed_forward, kind))
+            part = layer.feed_forward
+            made[id(layer)] = layer if part is None else layer._replace(feed_forward=_with_kind(part, kind))
         yield made[id(layer)]
 
 

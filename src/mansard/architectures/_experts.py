@@ -4,7 +4,9 @@ from collections.abc import Callable, Sequence
 
 from mansard.architectures._reading import nullable_size
 from mansard.inputs.keys import MOST_LAYERS, Keys
-from mansard.inputs.mechanisms import FeedForward, LatentAttention, Layer, Mixer, MixtureOfExperts, Norm
+from mansard.inputs.mechanisms import FeedForward, Layer, MixtureOfExperts
+from mansard.inputs.mixers import LatentAttention, Mixer
+from mansard.inputs.weights import Norm
 
 Part = FeedForward | MixtureOfExperts
 

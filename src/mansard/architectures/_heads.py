@@ -2,7 +2,8 @@
 
 from mansard.architectures._reading import nullable_size
 from mansard.inputs.keys import Keys
-from mansard.inputs.mechanisms import Attention, Norm
+from mansard.inputs.mixers import Attention
+from mansard.inputs.weights import Norm
 
 
 def head_attention(

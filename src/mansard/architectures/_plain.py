@@ -3,8 +3,9 @@
 from dataclasses import replace
 
 from mansard.inputs.keys import Keys
-from mansard.inputs.mechanisms import Attention, Norm
+from mansard.inputs.mixers import Attention
 from mansard.inputs.model import ModelConfig
+from mansard.inputs.weights import Norm
 
 
 def layer_norm(size: int) -> Norm:

@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 
 from mansard.inputs.keys import MOST_LAYERS, MOST_POSITIONS, Keys
-from mansard.inputs.mechanisms import Embedding, Head, Layer, Norm
+from mansard.inputs.mechanisms import Embedding, Head, Layer
 from mansard.inputs.model import ModelConfig
+from mansard.inputs.weights import Norm
 
 
 def is_null(keys: Keys, name: str) -> bool:

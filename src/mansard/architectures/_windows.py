@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from mansard.architectures._reading import nullable_size, quiet_flag
 from mansard.inputs.keys import MOST_LAYERS, Keys
-from mansard.inputs.mechanisms import Attention
+from mansard.inputs.mixers import Attention
 
 
 def windowed_layers(keys: Keys, layers: int, *, otherwise: Callable[[int], bool]) -> tuple[bool, ...]:

@@ -8,7 +8,8 @@ Sources: arXiv:2406.12793; the published remote code of THUDM/chatglm3-6b.
 
 from mansard.architectures._reading import decoder, layer_count, quiet_flag, rms_pair
 from mansard.inputs.keys import Keys
-from mansard.inputs.mechanisms import Attention, FeedForward, Layer
+from mansard.inputs.mechanisms import FeedForward, Layer
+from mansard.inputs.mixers import Attention
 from mansard.inputs.model import ModelConfig
 
 MODEL_TYPES = ("chatglm",)

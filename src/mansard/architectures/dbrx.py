@@ -12,8 +12,9 @@ from dataclasses import replace
 from mansard.architectures._experts import gated, routed, stack
 from mansard.architectures._reading import decoder, layer_count
 from mansard.inputs.keys import MOST_POSITIONS, Keys
-from mansard.inputs.mechanisms import Attention, Norm
+from mansard.inputs.mixers import Attention
 from mansard.inputs.model import ModelConfig
+from mansard.inputs.weights import Norm
 
 MODEL_TYPES = ("dbrx",)
 ARCHITECTURES = ("DbrxForCausalLM",)

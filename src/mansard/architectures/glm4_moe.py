@@ -19,7 +19,7 @@ from mansard.architectures._experts import (
 from mansard.architectures._heads import head_attention, head_norms, rotary_share
 from mansard.architectures._reading import decoder, layer_count, quiet_flag, rms_pair
 from mansard.inputs.keys import Keys
-from mansard.inputs.mechanisms import Attention
+from mansard.inputs.mixers import Attention
 from mansard.inputs.model import ModelConfig
 
 MODEL_TYPES = ("glm4_moe", "glm4v_moe", "glm4v_moe_text")

@@ -15,8 +15,9 @@ from mansard.architectures._experts import gated, require_nested, routed, stack
 from mansard.architectures._heads import head_attention
 from mansard.architectures._reading import decoder, is_null, layer_count, nullable_size, quiet_flag, rms_pair
 from mansard.inputs.keys import MOST_LAYERS, Keys
-from mansard.inputs.mechanisms import Attention, Norm
+from mansard.inputs.mixers import Attention
 from mansard.inputs.model import ModelConfig
+from mansard.inputs.weights import Norm
 
 MODEL_TYPES = ("llama4", "llama4_text")
 ARCHITECTURES = ("Llama4ForCausalLM", "Llama4ForConditionalGeneration")

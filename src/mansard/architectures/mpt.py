@@ -12,8 +12,9 @@ from dataclasses import replace
 from mansard.architectures._plain import plain_attention
 from mansard.architectures._reading import decoder, layer_count
 from mansard.inputs.keys import MOST_POSITIONS, Keys
-from mansard.inputs.mechanisms import FeedForward, Layer, Norm
+from mansard.inputs.mechanisms import FeedForward, Layer
 from mansard.inputs.model import ModelConfig
+from mansard.inputs.weights import Norm
 
 MODEL_TYPES = ("mpt",)
 ARCHITECTURES = ("MptForCausalLM", "MPTForCausalLM")

@@ -6,8 +6,9 @@ Sources: arXiv:2402.00838; the class OlmoForCausalLM of Hugging Face transformer
 from mansard.architectures._heads import head_attention
 from mansard.architectures._reading import decoder, layer_count, quiet_flag
 from mansard.inputs.keys import Keys
-from mansard.inputs.mechanisms import FeedForward, Layer, Norm
+from mansard.inputs.mechanisms import FeedForward, Layer
 from mansard.inputs.model import ModelConfig
+from mansard.inputs.weights import Norm
 
 MODEL_TYPES = ("olmo",)
 ARCHITECTURES = ("OlmoForCausalLM",)

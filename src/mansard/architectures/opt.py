@@ -11,8 +11,9 @@ from dataclasses import replace
 from mansard.architectures._plain import plain_attention, with_positions
 from mansard.architectures._reading import decoder, layer_count, quiet_flag
 from mansard.inputs.keys import Keys
-from mansard.inputs.mechanisms import FeedForward, Layer, Matrix, Norm
+from mansard.inputs.mechanisms import FeedForward, Layer
 from mansard.inputs.model import ModelConfig
+from mansard.inputs.weights import Matrix, Norm
 
 MODEL_TYPES = ("opt",)
 ARCHITECTURES = ("OPTForCausalLM",)

@@ -9,8 +9,9 @@ from mansard.architectures._heads import rotary_share
 from mansard.architectures._plain import layer_norm, layer_pair, plain_attention
 from mansard.architectures._reading import decoder, layer_count, quiet_flag
 from mansard.inputs.keys import Keys
-from mansard.inputs.mechanisms import FeedForward, Layer, Norm
+from mansard.inputs.mechanisms import FeedForward, Layer
 from mansard.inputs.model import ModelConfig
+from mansard.inputs.weights import Norm
 
 MODEL_TYPES = ("persimmon",)
 ARCHITECTURES = ("PersimmonForCausalLM",)

@@ -10,8 +10,8 @@ from mansard.architectures._experts import gated, routed, stack
 from mansard.architectures._heads import head_attention
 from mansard.architectures._reading import decoder, layer_count, nullable_size, quiet_flag
 from mansard.inputs.keys import Keys
-from mansard.inputs.mechanisms import Norm
 from mansard.inputs.model import ModelConfig
+from mansard.inputs.weights import Norm
 
 MODEL_TYPES = ("phimoe",)
 ARCHITECTURES = ("PhimoeForCausalLM",)

@@ -10,8 +10,10 @@ from mansard.architectures._heads import rotary_share
 from mansard.architectures._plain import layer_norm, plain_attention
 from mansard.architectures._reading import decoder, layer_count, nullable_size, quiet_flag
 from mansard.inputs.keys import Keys
-from mansard.inputs.mechanisms import Attention, FeedForward, Layer, Norm
+from mansard.inputs.mechanisms import FeedForward, Layer
+from mansard.inputs.mixers import Attention
 from mansard.inputs.model import ModelConfig
+from mansard.inputs.weights import Norm
 
 MODEL_TYPES = ("stablelm", "stablelm_epoch")
 ARCHITECTURES = ("StableLmForCausalLM", "StableLMEpochForCausalLM")

@@ -92,6 +92,7 @@ deployment_options = _all(
     click.option("--weights", metavar="FORMAT", help="How weights are stored: fp8, int8, int4 … (the model's own)."),
     click.option("--activations", metavar="DTYPE", help="What is multiplied: bf16, fp16, fp8 … (the model's own)."),
     click.option("--kv", metavar="DTYPE", help="How the cache is stored: bf16, fp8 … (as the activations)."),
+    click.option("--state", metavar="DTYPE", help="How recurrent layers keep their state: fp32, bf16 … (the model's)."),
     click.option("--attention", metavar="HOW", help="auto, fused or standard; absorbed or expanded for MLA (auto)."),
     click.option("--engine", type=Named("engine", "engines"), help="What the engine fuses (ideal)."),
 )

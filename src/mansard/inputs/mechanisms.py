@@ -1,142 +1,13 @@
-"""The mechanisms that a model is made of: mixers, feed-forward parts, norms, embedding, head, each with its widths.
+"""The mechanisms that a model is made of: mixers in layers, feed-forward parts, embedding, head, and their storage.
 
-Nothing here knows a family by name: families read their `config.json` into these (see `architectures/`). Every weight
-is stated once, as a `Matrix`, a `Norm` or a vector, so that parameter counts, bytes and operations follow from the same
-statement and cannot disagree.
+Nothing here knows a family by name: families read their `config.json` into these (see `architectures/`).
 """
 
-from typing import Literal, NamedTuple, TypeAlias
+from typing import NamedTuple
 
+from mansard.inputs.mixers import Mixer
+from mansard.inputs.weights import Matrix, Norm
 from mansard.precision import WeightFormat
-
-
-class Matrix(NamedTuple):
-    """A weight matrix [rows = inputs, columns = outputs], with a bias of `columns` elements if `bias`."""
-
-    name: str
-    rows: int
-    columns: int
-    bias: bool = False
-
-    @property
-    def elements(self) -> int:
-        return self.rows * self.columns
-
-    @property
-    def parameters(self) -> int:
-        return self.rows * self.columns + (self.columns if self.bias else 0)
-
-
-class Norm(NamedTuple):
-    """A normalisation: `rms` (a weight), `layer` (a weight and a bias), `layer-no-bias`, or `none` (no parameters).
-
-    `size` is the width of its weight; it is applied `repeats` times per token with the same weight (per head).
-    """
-
-    kind: Literal["rms", "layer", "layer-no-bias", "none"]
-    size: int
-    repeats: int = 1
-
-    @property
-    def parameters(self) -> int:
-        return {"rms": 1, "layer": 2, "layer-no-bias": 1, "none": 0}[self.kind] * self.size
-
-
-class Attention(NamedTuple):
-    """Multi-head, grouped-query or multi-query attention, whole, windowed or chunked-local.
-
-    window: a query sees at most this many keys, itself included. chunk: keys of its own chunk only.
-    `v_head_dim` is the size of a value head where it differs from `head_dim`. `rotary_dim` is the part of each head
-    that is rotated (0: positions come otherwise). Norms of queries and keys are inside the mixer.
-    """
-
-    heads: int
-    kv_heads: int
-    head_dim: int
-    v_head_dim: int | None = None
-    window: int | None = None
-    chunk: int | None = None
-    qkv_bias: bool = False
-    o_bias: bool = False
-    q_norm: Norm | None = None
-    k_norm: Norm | None = None
-    rotary_dim: int = 0
-    sinks: bool = False
-    softcap: bool = False
-
-    @property
-    def value_dim(self) -> int:
-        return self.v_head_dim or self.head_dim
-
-    @property
-    def cache_elements_per_token(self) -> int:
-        """Keys and values of one token in one layer, by key/value heads."""
-        return self.kv_heads * (self.head_dim + self.value_dim)
-
-    def matrices(self, hidden_size: int) -> tuple[Matrix, ...]:
-        return (
-            Matrix("q_proj", hidden_size, self.heads * self.head_dim, self.qkv_bias),
-            Matrix("k_proj", hidden_size, self.kv_heads * self.head_dim, self.qkv_bias),
-            Matrix("v_proj", hidden_size, self.kv_heads * self.value_dim, self.qkv_bias),
-            Matrix("o_proj", self.heads * self.value_dim, hidden_size, self.o_bias),
-        )
-
-    @property
-    def vector_parameters(self) -> int:
-        norms = sum(norm.parameters for norm in (self.q_norm, self.k_norm) if norm)
-        return norms + (self.heads if self.sinks else 0)
-
-
-class LatentAttention(NamedTuple):
-    """Multi-head latent attention (MLA), DeepSeek-V2, arXiv:2405.04434: the cache holds one latent per token.
-
-    With r = kv_lora_rank it keeps r + qk_rope_head_dim elements per token and layer, whatever the head count.
-    `q_lora_rank` None: queries are projected directly. `bias` is on the down-projections and the output.
-    """
-
-    heads: int
-    q_lora_rank: int | None
-    kv_lora_rank: int
-    qk_nope_head_dim: int
-    qk_rope_head_dim: int
-    v_head_dim: int
-    bias: bool = False
-    window: None = None
-    chunk: None = None
-
-    @property
-    def qk_head_dim(self) -> int:
-        return self.qk_nope_head_dim + self.qk_rope_head_dim
-
-    @property
-    def cache_elements_per_token(self) -> int:
-        """The latent and the rotary key of one token in one layer."""
-        return self.kv_lora_rank + self.qk_rope_head_dim
-
-    def matrices(self, hidden_size: int) -> tuple[Matrix, ...]:
-        query_columns = self.heads * self.qk_head_dim
-        if self.q_lora_rank is None:
-            query: tuple[Matrix, ...] = (Matrix("q_proj", hidden_size, query_columns),)
-        else:
-            query = (
-                Matrix("q_a_proj", hidden_size, self.q_lora_rank, self.bias),
-                Matrix("q_b_proj", self.q_lora_rank, query_columns),
-            )
-        return (
-            *query,
-            Matrix("kv_a_proj", hidden_size, self.kv_lora_rank + self.qk_rope_head_dim, self.bias),
-            Matrix("kv_b_proj", self.kv_lora_rank, self.heads * (self.qk_nope_head_dim + self.v_head_dim)),
-            Matrix("o_proj", self.heads * self.v_head_dim, hidden_size, self.bias),
-        )
-
-    @property
-    def norms(self) -> tuple[Norm, ...]:
-        latent = Norm(kind="rms", size=self.kv_lora_rank)
-        return (latent,) if self.q_lora_rank is None else (Norm(kind="rms", size=self.q_lora_rank), latent)
-
-    @property
-    def vector_parameters(self) -> int:
-        return sum(norm.parameters for norm in self.norms)
 
 
 class FeedForward(NamedTuple):
@@ -159,6 +30,8 @@ class MixtureOfExperts(NamedTuple):
 
     `shared` is what every token passes beside them (all shared experts as one), `shared_gate` a [hidden, 1] gate on it.
     `router_bias` is a parameter; `correction_buffer` counts elements of a checkpoint that are no parameters.
+    `latent_size`: the experts live in a width of their own, with a projection into it and one back for every token.
+    `router_vectors`: elements of further learned vectors of the router (scales, norms).
     """
 
     num_experts: int
@@ -168,9 +41,24 @@ class MixtureOfExperts(NamedTuple):
     shared_gate: bool = False
     router_bias: bool = False
     correction_buffer: int = 0
+    latent_size: int | None = None
+    router_vectors: int = 0
 
     def router(self, hidden_size: int) -> Matrix:
         return Matrix("router", hidden_size, self.num_experts, self.router_bias)
+
+    def expert_matrices(self, hidden_size: int) -> tuple[Matrix, ...]:
+        """The matrices of one expert."""
+        return self.expert.matrices(self.latent_size or hidden_size)
+
+    def latent_matrices(self, hidden_size: int) -> tuple[Matrix, ...]:
+        """The projections into the experts' own width and back; none where they live in the model's."""
+        if self.latent_size is None:
+            return ()
+        return (
+            Matrix("latent_in_proj", hidden_size, self.latent_size),
+            Matrix("latent_out_proj", self.latent_size, hidden_size),
+        )
 
     def shared_matrices(self, hidden_size: int) -> tuple[Matrix, ...]:
         if self.shared is None:
@@ -179,23 +67,37 @@ class MixtureOfExperts(NamedTuple):
         return (*self.shared.matrices(hidden_size), *gate)
 
 
-Mixer: TypeAlias = Attention | LatentAttention
-
-
 class Layer(NamedTuple):
     """One layer: its mixer, its feed-forward part, and the norms around them (those inside the mixer are its own).
 
+    Either may be absent. `beside`: further mixers of the layer (cross-attention, a state-space part next to the heads).
     `parallel`: the mixer and the feed-forward part read the same normalised input and are added together.
+    `extras`: further products with one vector per token (adapters, inputs of the layer's own); `vectors`: elements of
+    further learned vectors (scales). `shared`: layers of one name have one set of weights between them.
     """
 
-    mixer: Mixer
-    feed_forward: FeedForward | MixtureOfExperts
+    mixer: Mixer | None
+    feed_forward: FeedForward | MixtureOfExperts | None
     norms: tuple[Norm, ...]
     parallel: bool = False
+    beside: tuple[Mixer, ...] = ()
+    extras: tuple[Matrix, ...] = ()
+    vectors: int = 0
+    shared: str = ""
+
+    @property
+    def mixers(self) -> tuple[Mixer, ...]:
+        """All mixers of the layer."""
+        return self.beside if self.mixer is None else (self.mixer, *self.beside)
 
 
 class Embedding(NamedTuple):
-    """Token embedding [vocab_size, dim]; learned positions [positions, position_dim]; projections where dim differs."""
+    """Token embedding [vocab_size, dim]; learned positions [positions, position_dim]; projections where dim differs.
+
+    `token_types`: rows of a further table [token_types, dim] that is added. `per_layer_vocab`, `per_layer_dim`: a
+    second table [per_layer_vocab, per_layer_dim] whose row feeds every layer an input of its own; `extras` are the
+    products made of the embedded token before the first layer.
+    """
 
     vocab_size: int
     dim: int
@@ -204,10 +106,31 @@ class Embedding(NamedTuple):
     norm: Norm | None = None
     project_in: Matrix | None = None
     project_out: Matrix | None = None
+    token_types: int = 0
+    per_layer_vocab: int = 0
+    per_layer_dim: int = 0
+    extras: tuple[Matrix, ...] = ()
+    extra_norms: tuple[Norm, ...] = ()
 
     @property
     def token_parameters(self) -> int:
         return self.vocab_size * self.dim
+
+    @property
+    def table_parameters(self) -> tuple[int, ...]:
+        """Elements of each table of rows that are looked up."""
+        return (
+            self.token_parameters,
+            self.positions * self.position_dim,
+            self.token_types * self.dim,
+            self.per_layer_vocab * self.per_layer_dim,
+        )
+
+    @property
+    def row_elements(self) -> int:
+        """Elements that are looked up for one token."""
+        types = self.dim if self.token_types else 0
+        return self.dim + self.position_dim + types + self.per_layer_dim
 
 
 class Head(NamedTuple):

@@ -1,20 +1,15 @@
-"""A model's shape: a list of layers, each a sequence mixer and a feed-forward part, between embedding and head."""
+"""A model's shape: a list of layers, each with mixers and a feed-forward part, between embedding and head."""
 
 import os
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from mansard.inputs.mechanisms import (
-    Embedding,
-    FeedForward,
-    Head,
-    Layer,
-    Matrix,
-    Norm,
-    Quantization,
-)  # fmt: skip
+from mansard.inputs.encoder import Encoder
+from mansard.inputs.mechanisms import Embedding, FeedForward, Head, Layer, MixtureOfExperts, Quantization
+from mansard.inputs.mixers import CrossAttention, Recurrence
 from mansard.inputs.notes import Note
+from mansard.inputs.weights import Matrix, Norm
 from mansard.precision import WeightFormat
 
 
@@ -22,7 +17,8 @@ from mansard.precision import WeightFormat
 class ModelConfig:
     """Everything about a model that counting needs; built by a family from its own configuration.
 
-    For a model given as a parameter count alone `layers` is empty and `opaque_parameters` is the count.
+    For a model given as a parameter count alone `layers` is empty and `opaque_parameters` is the count. A model that is
+    nothing but an encoder has no layers of its own. `state_dtype`: in which recurrent layers keep their state.
     """
 
     name: str
@@ -34,7 +30,9 @@ class ModelConfig:
     embedding: Embedding | None
     head: Head | None
     final_norm: Norm | None
+    encoders: tuple[Encoder, ...] = ()
     dtype: str = "bf16"
+    state_dtype: str = "fp32"
     quantization: Quantization | None = None
     max_position_embeddings: int | None = None
     opaque_parameters: int = 0
@@ -45,10 +43,9 @@ class ModelConfig:
 
     @property
     def parameters(self) -> int:
-        """Unique parameters, after tying."""
-        return _outer_parameters(self) + sum(
-            count * layer_parameters(layer, self.hidden_size) for layer, count in self.distinct_layers
-        )
+        """Unique parameters, after tying and sharing."""
+        layers = stack_parameters(self.distinct_layers, self.hidden_size)
+        return _outer_parameters(self) + layers + sum(encoder_parameters(encoder) for encoder in self.encoders)
 
     @property
     def parameters_active(self) -> int:
@@ -60,21 +57,53 @@ class ModelConfig:
     @property
     def parameters_active_no_embedding(self) -> int:
         """The same without the token embedding, which is a look-up; the head stays, tied or not."""
-        if self.embedding is None or (self.head is not None and self.head.tied):
-            return self.parameters_active
-        return self.parameters_active - self.embedding.token_parameters
+        looked_up = sum(encoder.embedding.token_parameters for encoder in self.encoders if encoder.embedding)
+        if self.embedding is not None:
+            looked_up += self.embedding.per_layer_vocab * self.embedding.per_layer_dim
+            if self.head is None or not self.head.tied:
+                looked_up += self.embedding.token_parameters
+        return self.parameters_active - looked_up
 
     @property
     def cache_elements_per_token(self) -> int:
         """Cache elements that one more token adds while no window is full, summed over the layers."""
-        return sum(count * layer.mixer.cache_elements_per_token for layer, count in self.distinct_layers)
+        return sum(
+            count * mixer.cache_elements_per_token for layer, count in self.distinct_layers for mixer in layer.mixers
+        )
+
+    @property
+    def state_elements(self) -> int:
+        """Elements of recurrent state of one sequence, summed over the layers, without those of short convolutions."""
+        return sum(count * mixer.state for mixer, count in self._recurrences())
+
+    @property
+    def convolution_state_elements(self) -> int:
+        """Elements of the inputs of short convolutions that are kept of one sequence, summed over the layers."""
+        return sum(count * mixer.convolution_state for mixer, count in self._recurrences())
+
+    @property
+    def source_elements_per_token(self) -> int:
+        """Keys and values that cross-attention keeps of one token of an encoder, summed over the layers."""
+        return sum(
+            count * mixer.source_elements_per_token
+            for layer, count in self.distinct_layers
+            for mixer in layer.mixers
+            if isinstance(mixer, CrossAttention)
+        )
+
+    def _recurrences(self) -> Iterable[tuple[Recurrence, int]]:
+        for layer, count in self.distinct_layers:
+            for mixer in layer.mixers:
+                if isinstance(mixer, Recurrence):
+                    yield mixer, count
 
     def __post_init__(self) -> None:
         # Worked out once: comparing a hundred layers costs more than counting them.
-        object.__setattr__(self, "distinct_layers", _distinct(self.layers))
+        object.__setattr__(self, "distinct_layers", distinct(self.layers))
 
 
-def _distinct(layers: tuple[Layer, ...]) -> tuple[tuple[Layer, int], ...]:
+def distinct(layers: tuple[Layer, ...]) -> tuple[tuple[Layer, int], ...]:
+    """The different layers in order of first appearance, each with how many there are."""
     # Families repeat one object for alike layers: identity finds most of them without comparing.
     by_identity: dict[int, tuple[Layer, int]] = {}
     for layer in layers:
@@ -85,27 +114,56 @@ def _distinct(layers: tuple[Layer, ...]) -> tuple[tuple[Layer, int], ...]:
     return tuple(counts.items())
 
 
-def _parameters(matrices: Iterable[Matrix]) -> int:
-    return sum(matrix.parameters for matrix in matrices)
+def stack_parameters(layers: tuple[tuple[Layer, int], ...], hidden_size: int) -> int:
+    """All parameters of a stack: layers of one name in `shared` have one set of weights."""
+    return sum((1 if layer.shared else count) * layer_parameters(layer, hidden_size) for layer, count in layers)
 
 
 def layer_parameters(layer: Layer, hidden_size: int) -> int:
     """All parameters of one layer: every expert, every bias and norm."""
-    mixer = _parameters(layer.mixer.matrices(hidden_size)) + layer.mixer.vector_parameters
-    norms = sum(norm.parameters for norm in layer.norms)
+    mixers = sum(_parameters(mixer.matrices(hidden_size)) + mixer.vector_parameters for mixer in layer.mixers)
+    around = sum(norm.parameters for norm in layer.norms) + _parameters(layer.extras) + layer.vectors
     part = layer.feed_forward
+    if part is None:
+        return mixers + around
     if isinstance(part, FeedForward):
-        return mixer + norms + _parameters(part.matrices(hidden_size)) + part.activation_parameters
-    experts = part.num_experts * _parameters(part.expert.matrices(hidden_size))
-    shared = _parameters(part.shared_matrices(hidden_size))
-    return mixer + norms + experts + shared + part.router(hidden_size).parameters
+        return mixers + around + _parameters(part.matrices(hidden_size)) + part.activation_parameters
+    return mixers + around + _mixture_parameters(part, hidden_size)
+
+
+def encoder_parameters(encoder: Encoder) -> int:
+    """All parameters of an encoder with what goes before and after its layers."""
+    return (
+        stack_parameters(distinct(encoder.layers), encoder.hidden_size)
+        + _parameters(applied.matrix for applied in (*encoder.front, *encoder.back))
+        + sum(norm.parameters for norm in encoder.norms)
+        + encoder.vectors
+        + (embedding_parameters(encoder.embedding) if encoder.embedding else 0)
+    )
+
+
+def embedding_parameters(embedding: Embedding) -> int:
+    """All parameters of an embedding: its tables, norms and projections."""
+    matrices = (matrix for matrix in (embedding.project_in, embedding.project_out, *embedding.extras) if matrix)
+    norms = (norm for norm in (embedding.norm, *embedding.extra_norms) if norm)
+    return sum(embedding.table_parameters) + _parameters(matrices) + sum(norm.parameters for norm in norms)
+
+
+def _parameters(matrices: Iterable[Matrix]) -> int:
+    return sum(matrix.parameters for matrix in matrices)
+
+
+def _mixture_parameters(part: MixtureOfExperts, hidden_size: int) -> int:
+    experts = part.num_experts * _parameters(part.expert_matrices(hidden_size))
+    beside = _parameters((*part.shared_matrices(hidden_size), *part.latent_matrices(hidden_size)))
+    return experts + beside + part.router(hidden_size).parameters + part.router_vectors
 
 
 def _idle_parameters(layer: Layer, hidden_size: int) -> int:
     part = layer.feed_forward
-    if isinstance(part, FeedForward):
+    if not isinstance(part, MixtureOfExperts):
         return 0
-    return (part.num_experts - part.num_experts_per_tok) * _parameters(part.expert.matrices(hidden_size))
+    return (part.num_experts - part.num_experts_per_tok) * _parameters(part.expert_matrices(hidden_size))
 
 
 def _outer_parameters(model: ModelConfig) -> int:
@@ -114,12 +172,7 @@ def _outer_parameters(model: ModelConfig) -> int:
         total += model.final_norm.parameters
     if model.head is not None:
         total += model.head.stored_parameters
-    if model.embedding is not None:
-        embedding = model.embedding
-        total += embedding.token_parameters + embedding.positions * embedding.position_dim
-        total += embedding.norm.parameters if embedding.norm else 0
-        total += _parameters(matrix for matrix in (embedding.project_in, embedding.project_out) if matrix)
-    return total
+    return total + (embedding_parameters(model.embedding) if model.embedding else 0)
 
 
 # How a model is given to a verb: a name, a path, or the model itself.

@@ -8,6 +8,7 @@ from mansard.precision import DTYPE_BITS, WEIGHT_FORMATS, dtype_name, weight_for
 
 ATTENTION_ALGORITHMS = ("auto", "fused", "standard", "absorbed", "expanded")
 ROUTINGS = ("even", "least")
+STATE_DTYPES = ("fp32", "bf16", "fp16", "fp8", "int8")
 MOST_TOKENS = 1 << 30
 MOST_SEQUENCES = 1 << 30
 MOST_OUTPUT = 1 << 20
@@ -20,6 +21,7 @@ class DeploymentWords(TypedDict, total=False):
     weights: str | None
     activations: str | None
     kv: str | None
+    state: str | None
     attention: str | None
     engine: str | None
     online: bool
@@ -70,6 +72,7 @@ class Deployment(NamedTuple):
     weights: str | None = None
     activations: str | None = None
     kv: str | None = None
+    state: str | None = None
     attention: str = "auto"
     routing: str = "even"
     engine: str = "ideal"
@@ -136,6 +139,7 @@ def deployment(
     weights: str | None = None,
     activations: str | None = None,
     kv: str | None = None,
+    state: str | None = None,
     attention: str | None = None,
     routing: str | None = None,
     engine: str | None = None,
@@ -153,6 +157,7 @@ def deployment(
         weights=found_weights.name if found_weights else None,
         activations=_dtype("activations", activations, faults, ("bf16", "fp16", "fp32", "fp8", "int8")),
         kv=_dtype("kv", kv, faults, tuple(DTYPE_BITS)),
+        state=_dtype("state", state, faults, STATE_DTYPES),
         attention=_choice("attention", attention, ATTENTION_ALGORITHMS, faults),
         routing=_choice("routing", routing, ROUTINGS, faults),
         engine=engine or "ideal",

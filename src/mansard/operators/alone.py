@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, TypeAlias
 
 from mansard.errors import Fault, InputError, UsageError, did_you_mean
-from mansard.inputs.mechanisms import LatentAttention
+from mansard.inputs.mixers import LatentAttention
 from mansard.inputs.notes import Note
 from mansard.operators.attention import SOFTMAX_FLOPS, latent_attention
 from mansard.operators.cost import Form, Setting

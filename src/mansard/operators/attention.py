@@ -1,8 +1,8 @@
 """Attention over cached and new tokens: by heads (whole, windowed, chunked) and by latents; fused and standard."""
 
-from mansard.inputs.mechanisms import Attention, LatentAttention
+from mansard.inputs.mixers import Attention, CrossAttention, Indexer, LatentAttention
 from mansard.operators.cost import Form, Op, Setting, Term, form
-from mansard.operators.step import TOKENS, Basis
+from mansard.operators.step import SOURCE, TOKENS, Basis
 
 # Vector FLOPs per query-key pair: softmax takes a subtraction, an exponential and a multiplication by the reciprocal
 # sum; a soft cap a multiplication, a tanh and a multiplication.
@@ -19,9 +19,10 @@ def head_attention(mixer: Attention, setting: Setting) -> Op:
     Source: Dao et al., FlashAttention, arXiv:2205.14135.
     """
     standard = setting.attention == "standard"
-    pairs = Basis("square") if standard else Basis("pairs", mixer.window, mixer.chunk)
+    pairs = _seen(mixer, standard=standard)
     per_pair = SOFTMAX_FLOPS + (SOFTCAP_FLOPS if mixer.softcap else 0)
-    per_token = -(-mixer.cache_elements_per_token * setting.cache_bits // 8)
+    per_token = -(-mixer.attended_elements_per_token * setting.cache_bits // 8)
+    reads = Basis("reads", mixer.window, mixer.chunk)
     return Op(
         name="attention",
         kind="attention",
@@ -30,7 +31,7 @@ def head_attention(mixer: Attention, setting: Setting) -> Op:
         symbols=_head_symbols(mixer, per_token),
         flops=form(2 * (mixer.head_dim + mixer.value_dim) * mixer.heads, pairs, "2·(d_qk + d_v)·H"),
         vector_flops=form(per_pair * mixer.heads, pairs, f"{per_pair}·H"),
-        cache_read_bytes=form(per_token, Basis("reads", mixer.window, mixer.chunk), "κ"),
+        cache_read_bytes=form(per_token, reads, "κ") if mixer.causal else (),
         activation_bytes=_moved(mixer, setting, per_token) + (_score_traffic(mixer.heads, setting) if standard else ()),
     )
 
@@ -40,20 +41,22 @@ def latent_attention(mixer: LatentAttention, setting: Setting) -> Op:
 
     Absorbed: queries are taken into the latent space, 2·H·(2·r + d_rope) FLOPs a pair. Expanded: keys and values are
     made from the latents again, 2·H·(d_nope + d_rope + d_v) a pair and 2·r·H·(d_nope + d_v) for each cached token.
-    The new tokens' own projections are the same matrix work in both, counted with kv_b_proj.
-    Source: DeepSeek-V2, arXiv:2405.04434.
+    The new tokens' own projections are the same matrix work in both, counted with kv_b_proj. With a top_k a query sees
+    no more than so many tokens; of those that several queries choose the least is read that any choice must.
+    Source: DeepSeek-V2, arXiv:2405.04434; sparse: DeepSeek-V3.2-Exp (2025).
     """
-    pairs, reads = Basis("pairs"), Basis("reads")
+    pairs, reads, whole = Basis("pairs", mixer.top_k), Basis("reads", mixer.top_k), Basis("reads")
     heads, latent = mixer.heads, mixer.kv_lora_rank
-    per_token = -(-mixer.cache_elements_per_token * setting.cache_bits // 8)
+    per_token = -(-mixer.latent_elements_per_token * setting.cache_bits // 8)
     if setting.attention == "absorbed":
         flops: Form = form(2 * heads * (2 * latent + mixer.qk_rope_head_dim), pairs, "2·H·(2·r + d_rope)")
     else:
         again = 2 * latent * heads * (mixer.qk_nope_head_dim + mixer.v_head_dim)
         flops = (
             Term(2 * heads * (mixer.qk_head_dim + mixer.v_head_dim), pairs, "2·H·(d_nope + d_rope + d_v)"),
-            Term(again, reads, "2·r·H·(d_nope + d_v)"),
+            Term(again, whole, "2·r·H·(d_nope + d_v)"),
         )
+        reads = whole  # keys and values of all cached tokens are made again, whichever a query then chooses
     moved = 0 if setting.fusion == "full" else heads * (mixer.qk_head_dim + mixer.v_head_dim)
     own = 0 if setting.fusion == "full" else per_token
     return Op(
@@ -66,6 +69,71 @@ def latent_attention(mixer: LatentAttention, setting: Setting) -> Op:
         vector_flops=form(SOFTMAX_FLOPS * heads, pairs, f"{SOFTMAX_FLOPS}·H"),
         cache_read_bytes=form(per_token, reads, "κ"),
         activation_bytes=form(setting.activation_bytes(moved) + own, TOKENS, "H·(d_nope + d_rope + d_v)·a + κ"),
+    )
+
+
+def index_scores(indexer: Indexer, setting: Setting) -> Op:
+    """Scores of every earlier token, from which sparse attention chooses: 2·H_i·d_i FLOPs a pair, in the whole context.
+
+    Reads the index keys of all cached tokens. A rectified and weighed sum over the heads, 3 vector FLOPs a head, gives
+    the score. Source: DeepSeek-V3.2-Exp (2025).
+    """
+    pairs = Basis("pairs")
+    per_token = -(-indexer.head_dim * setting.cache_bits // 8)
+    moved = 0 if setting.fusion == "full" else indexer.heads * (indexer.head_dim + 1)
+    return Op(
+        name="index_scores",
+        kind="index",
+        group="attention",
+        dtype=setting.activation_dtype,
+        symbols=(
+            ("H_i", indexer.heads, "index heads"),
+            ("d_i", indexer.head_dim, "size of an index head"),
+            ("κ_i", per_token, "bytes of an index key"),
+        ),
+        flops=form(2 * indexer.heads * indexer.head_dim, pairs, "2·H_i·d_i"),
+        vector_flops=form(3 * indexer.heads, pairs, "3·H_i"),
+        cache_read_bytes=form(per_token, Basis("reads"), "κ_i"),
+        activation_bytes=form(setting.activation_bytes(moved), TOKENS, "H_i·(d_i + 1)·a"),
+    )
+
+
+def cross_attention(mixer: CrossAttention, setting: Setting) -> Op:
+    """Attention to the S tokens of another sequence, whose keys and values were made once: 4·d·H FLOPs a pair.
+
+    All S keys and values of each sequence are read in every step. Source: arXiv:1706.03762, 3.2.3.
+    """
+    pairs = Basis("cross_pairs")
+    per_token = -(-mixer.source_elements_per_token * setting.cache_bits // 8)
+    moved = 0 if setting.fusion == "full" else 2 * mixer.heads * mixer.head_dim
+    return Op(
+        name="cross_attention",
+        kind="attention",
+        group="attention",
+        dtype=setting.activation_dtype,
+        symbols=(
+            ("H", mixer.heads, "query heads"),
+            ("H_kv", mixer.kv_heads, "key/value heads"),
+            ("d", mixer.head_dim, "size of a head"),
+            ("κ", per_token, "cache bytes per source token and layer"),
+        ),
+        flops=form(4 * mixer.head_dim * mixer.heads, pairs, "4·d·H"),
+        vector_flops=form(SOFTMAX_FLOPS * mixer.heads, pairs, f"{SOFTMAX_FLOPS}·H"),
+        cache_read_bytes=form(per_token, SOURCE, "κ"),
+        activation_bytes=form(setting.activation_bytes(moved), TOKENS, "2·H·d·a"),
+    )
+
+
+def cross_append(mixer: CrossAttention, setting: Setting) -> Op:
+    """Keys and values of the encoder's output written once, for every step to read."""
+    per_token = -(-mixer.source_elements_per_token * setting.cache_bits // 8)
+    return Op(
+        name="cross_cache_write",
+        kind="append",
+        group="attention",
+        dtype=setting.activation_dtype,
+        symbols=(("κ", per_token, "cache bytes per source token and layer"),),
+        cache_write_bytes=form(per_token, TOKENS, "κ"),
     )
 
 
@@ -84,6 +152,13 @@ def append(mixer: Attention | LatentAttention, setting: Setting) -> Op:
         cache_write_bytes=form(per_token, TOKENS, "κ"),
         activation_bytes=form(read, TOKENS, "κ"),
     )
+
+
+def _seen(mixer: Attention, *, standard: bool) -> Basis:
+    """The pairs that are computed: all of the square by the standard algorithm, else those that the mask leaves."""
+    if not mixer.causal:
+        return Basis("both_ways") if standard else Basis("both_ways", mixer.window, mixer.chunk)
+    return Basis("square") if standard else Basis("pairs", mixer.window, mixer.chunk)
 
 
 def _moved(mixer: Attention, setting: Setting, per_token: int) -> Form:

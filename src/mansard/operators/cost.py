@@ -84,6 +84,7 @@ class Setting(NamedTuple):
     attention: str  # "fused" | "standard" for heads; "absorbed" | "expanded" for latent attention
     even_routing: bool = True
     norm_bits: int = 16  # norms, biases and other vectors stay in the model's dtype
+    state_bits: int = 32  # the state of recurrent layers
 
     def activation_bytes(self, elements: int) -> int:
         """Bytes of so many activations, whole bytes."""

@@ -4,7 +4,9 @@ The counts per element are the arithmetic of each formula, an exponential or a t
 convention; matrix work doesn't depend on them.
 """
 
-from mansard.inputs.mechanisms import Attention, Embedding, FeedForward, LatentAttention, MixtureOfExperts, Norm
+from mansard.inputs.mechanisms import Embedding, FeedForward, MixtureOfExperts
+from mansard.inputs.mixers import Attention, LatentAttention
+from mansard.inputs.weights import Norm
 from mansard.operators.attention import SOFTCAP_FLOPS, SOFTMAX_FLOPS
 from mansard.operators.cost import Op, Setting, form
 from mansard.operators.step import ONE, SAMPLED, TOKENS, Basis
@@ -116,18 +118,52 @@ def routing(part: MixtureOfExperts, hidden_size: int, setting: Setting) -> Op:
 
 
 def lookup(part: Embedding, setting: Setting, *, bits: int) -> Op:
-    """The embedding: T rows of the table read (and of learned positions), not the table; no arithmetic but a sum."""
-    row = part.dim + part.position_dim
-    moved = 0 if setting.fusion == "full" else part.dim
+    """The embedding: T rows of the table read (and of learned positions, token types, per-layer inputs), not the table.
+
+    No arithmetic but the sum of what is added to the token's own row.
+    """
+    row, added = part.row_elements, part.position_dim + (part.dim if part.token_types else 0)
+    moved = 0 if setting.fusion == "full" else part.dim + part.per_layer_dim
     return Op(
         name="embedding",
         kind="embedding",
         group="embedding",
         dtype=setting.activation_dtype,
-        symbols=(("h", row, "elements of a row"),),
-        vector_flops=form(part.position_dim, TOKENS, "h"),
+        symbols=(
+            ("h", row, "elements that are looked up for a token"),
+            ("h_added", added, "elements of them that are added to the token's own row"),
+        ),
+        vector_flops=form(added, TOKENS, "h_added"),
         weight_bytes=form(-(-row * bits // 8), TOKENS, "h·w"),
         activation_bytes=form(setting.activation_bytes(moved), TOKENS, "h·a"),
+    )
+
+
+def output_gate(gate_size: int, width: int, setting: Setting) -> Op:
+    """Attention's output times the sigmoid of a gate, one for each element or for each head."""
+    moved = 0 if setting.fusion == "full" else gate_size + 2 * width
+    flops = ACTIVATION_FLOPS["sigmoid"] * gate_size + width
+    return Op(
+        name="output_gate",
+        kind="elementwise",
+        group="attention",
+        dtype=setting.activation_dtype,
+        symbols=(("g", gate_size, "gates per token"), ("N", width, "outputs of the heads")),
+        vector_flops=form(flops, TOKENS, "(4·g + N)"),
+        activation_bytes=form(setting.activation_bytes(moved), TOKENS, "(g + 2·N)·a"),
+    )
+
+
+def learned_vectors(name: str, elements: int, setting: Setting, *, group: str) -> Op:
+    """Learned scales and other vectors that are read with the weights: a multiplication an element and token."""
+    return Op(
+        name=name,
+        kind="elementwise",
+        group=group,
+        dtype=setting.activation_dtype,
+        symbols=(("N", elements, "elements"),),
+        vector_flops=form(elements, TOKENS, "N"),
+        weight_bytes=form(setting.vector_bytes(elements), ONE, "N·w"),
     )
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from mansard.inputs.mechanisms import Matrix
+from mansard.inputs.weights import Matrix
 from mansard.operators.cost import Op, Setting, form
 from mansard.operators.step import ONE, TOKENS, Basis
 from mansard.precision import WeightFormat, arithmetic_dtype

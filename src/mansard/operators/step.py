@@ -7,29 +7,40 @@ from mansard.algebra import Numeric
 
 
 class Basis(NamedTuple):
-    """One sum of a step. `window` and `chunk` limit what a query sees; `experts` and `per_token` describe a router."""
+    """One sum of a step. `window` and `chunk` limit what a query sees; `experts` and `per_token` describe a router.
+
+    `times` and `per`: so many for every so many tokens; `fixed`: so many for each sequence, or at most.
+    """
 
     kind: str
     window: int | None = None
     chunk: int | None = None
     experts: int = 0
     per_token: int = 0
+    times: int = 1
+    per: int = 1
+    fixed: int = 0
 
 
 ONE = Basis("one")  # what is done once, whatever the step: reading the weights
 TOKENS = Basis("tokens")  # T = b·n
 SAMPLED = Basis("sampled")  # positions whose logits are computed: one for each sequence
+SEQUENCES = Basis("sequences")  # b: whose state is written
+RESUMED = Basis("resumed")  # b where something came before: whose state is read
+SOURCE = Basis("source")  # tokens of the encoder's output that cross-attention reads: b·S
 
 
 class Step(NamedTuple):
     """A batch of `batch` sequences with `new` tokens each, behind `cached` tokens that are in the cache already.
 
-    Ints give exact ints; NumPy arrays (float64) broadcast.
+    source: tokens of an encoder's output that each sequence attends to. Ints give exact ints; NumPy arrays (float64)
+    broadcast.
     """
 
     batch: Numeric
     new: Numeric
     cached: Numeric
+    source: Numeric = 0
 
     def value(self, basis: Basis) -> Numeric:
         """The value of one sum."""
@@ -51,6 +62,22 @@ def attended_pairs(new: Numeric, cached: Numeric, window: int | None = None, chu
         return new * cached + _triangle(new)
     growing = _clip(window - cached, new)
     return growing * cached + _triangle(growing) + (new - growing) * window
+
+
+def pairs_both_ways(new: Numeric, window: int | None = None, chunk: int | None = None) -> Numeric:
+    """Query-key pairs of one sequence without a mask: n²; with a window W, the keys within (W - 1)/2 on both sides.
+
+    Chunks of A see each other only: ⌊n/A⌋·A² + (n mod A)².
+
+    >>> pairs_both_ways(197), pairs_both_ways(10, window=5), pairs_both_ways(10, chunk=4)
+    (38809, 44, 36)
+    """
+    if chunk is not None:
+        return new // chunk * chunk * chunk + (new % chunk) ** 2
+    if window is None:
+        return new * new
+    reach = _clip((window - 1) // 2, new - 1)  # keys on each side
+    return new * (2 * reach + 1) - reach * (reach + 1)
 
 
 def cached_tokens_read(cached: Numeric, window: int | None = None, chunk: int | None = None) -> Numeric:
@@ -99,6 +126,10 @@ def _pairs(step: Step, basis: Basis) -> Numeric:
     return step.batch * attended_pairs(step.new, step.cached, basis.window, basis.chunk)
 
 
+def _both_ways(step: Step, basis: Basis) -> Numeric:
+    return step.batch * pairs_both_ways(step.new, basis.window, basis.chunk)
+
+
 def _reads(step: Step, basis: Basis) -> Numeric:
     return step.batch * cached_tokens_read(step.cached, basis.window, basis.chunk)
 
@@ -107,11 +138,31 @@ def _touched(step: Step, basis: Basis) -> Numeric:
     return distinct_experts(basis.experts, basis.per_token, step.batch * step.new)
 
 
+def _resumed(step: Step, _basis: Basis) -> Numeric:
+    if isinstance(step.cached, (int, float)):
+        return step.batch if step.cached > 0 else 0
+    import numpy as np
+
+    return np.where(np.asarray(step.cached) > 0, step.batch, 0)
+
+
+def _scaled(step: Step, basis: Basis) -> Numeric:
+    return step.batch * (step.new * basis.times // basis.per) if basis.per else step.batch * basis.times
+
+
 _SUMS: dict[str, Callable[[Step, Basis], Numeric]] = {
     "one": lambda _step, _basis: 1,
     "tokens": lambda step, _basis: step.batch * step.new,
     "sampled": lambda step, _basis: step.batch,
+    "sequences": lambda step, _basis: step.batch,
+    "resumed": _resumed,
+    "source": lambda step, _basis: step.batch * step.source,
+    "cross_pairs": lambda step, _basis: step.batch * step.new * step.source,
+    "scaled": _scaled,
+    "fixed": lambda step, basis: step.batch * basis.fixed,
+    "tail": lambda step, basis: step.batch * _clip(step.new, basis.fixed),
     "pairs": _pairs,
+    "both_ways": _both_ways,
     "square": lambda step, _basis: step.batch * step.new * (step.cached + step.new),
     "reads": _reads,
     "experts": _touched,

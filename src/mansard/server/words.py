@@ -33,6 +33,7 @@ class Asked(Words):
     weights: Name | None = None
     activations: Name | None = None
     kv: Name | None = None
+    state: Name | None = None
     attention: Name | None = None
     engine: Name | None = None
 

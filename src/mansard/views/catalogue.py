@@ -4,9 +4,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from mansard.inputs.device import Device, Fact
-from mansard.inputs.mechanisms import Attention, FeedForward, LatentAttention, Layer, MixtureOfExperts
 from mansard.inputs.model import ModelConfig
 from mansard.inputs.notes import Source
+from mansard.views.layers import LAYER_COLUMNS, layer_cells, layer_runs
 from mansard.views.report import Block, Column, Report, Table, Text, facts
 from mansard.views.sources import source_line
 from mansard.views.tables import notes_block
@@ -190,7 +190,8 @@ def model_report(model: ModelConfig, document: dict[str, Any], *, quiet: bool = 
         ("active per token", number(document["parameters_active"])),
         ("  without embedding", number(document["parameters_active_no_embedding"])),
         ("weights", f"{bytes_both(document['weight_bytes'])} in {stored(model)}"),
-        ("cache per token", f"{number(document['kv_bytes_per_token'])} B" if model.layers else "not known"),
+        ("cache per token", "not known" if model.opaque_parameters else f"{number(document['kv_bytes_per_token'])} B"),
+        ("state per sequence", f"{number(document['state_bytes_per_sequence'] or 0)} B" * bool(model.state_elements)),
         (
             "longest context",
             f"{number(model.max_position_embeddings)} tokens" if model.max_position_embeddings else NONE,
@@ -201,66 +202,13 @@ def model_report(model: ModelConfig, document: dict[str, Any], *, quiet: bool = 
         pairs.insert(1, ("hidden size", number(model.hidden_size)))
     blocks: list[Block] = [facts("", [pair for pair in pairs if pair[1]])]
     if model.layers:
-        blocks.append(Table(title="Layers", columns=_LAYERS, rows=tuple(layer_cells(run) for run in layer_runs(model))))
+        blocks.append(
+            Table(title="Layers", columns=LAYER_COLUMNS, rows=tuple(layer_cells(run) for run in layer_runs(model)))
+        )
     if not quiet:
         blocks += notes_block(model.notes)
     layers = counted(len(model.layers), "layer") if model.layers else "a parameter count alone"
     return Report(headline=f"{model.name}: {short_count(model.parameters)} parameters, {layers}", blocks=tuple(blocks))
-
-
-_LAYERS = (Column("layers"), Column("mixer"), Column("feed-forward"), Column("parameters each", right=True))
-
-
-def layer_runs(model: ModelConfig) -> list[dict[str, Any]]:
-    """Runs of alike layers in order: first and last (from 0), what they are, parameters of one."""
-    from mansard.inputs.model import layer_parameters
-
-    runs: list[dict[str, Any]] = []
-    previous: Layer | None = None
-    for place, layer in enumerate(model.layers):
-        if layer == previous:
-            runs[-1]["last"] = place
-            continue
-        runs.append(
-            {
-                "first": place,
-                "last": place,
-                "mixer": mixer_words(layer),
-                "feed_forward": feed_forward_words(layer),
-                "parameters": layer_parameters(layer, model.hidden_size),
-            }
-        )
-        previous = layer
-    return runs
-
-
-def layer_cells(run: dict[str, Any]) -> tuple[str, ...]:
-    """A run as cells."""
-    where = f"{run['first']}" if run["first"] == run["last"] else f"{run['first']}–{run['last']}"
-    return where, run["mixer"], run["feed_forward"], number(run["parameters"])
-
-
-def mixer_words(layer: Layer) -> str:
-    """The mixer in words."""
-    mixer = layer.mixer
-    if isinstance(mixer, LatentAttention):
-        rank = f"latent {mixer.kv_lora_rank} + {mixer.qk_rope_head_dim}"
-        return f"MLA: {mixer.heads} heads of {mixer.qk_head_dim}/{mixer.v_head_dim}, {rank}"
-    assert isinstance(mixer, Attention)  # the only other kind
-    limit = f", window {mixer.window:,}" if mixer.window else f", chunks of {mixer.chunk:,}" if mixer.chunk else ""
-    keys = "" if mixer.kv_heads == mixer.heads else f", {counted(mixer.kv_heads, 'key/value head')}"
-    return f"attention: {mixer.heads} heads of {mixer.head_dim}{keys}{limit}"
-
-
-def feed_forward_words(layer: Layer) -> str:
-    """The feed-forward part in words."""
-    part = layer.feed_forward
-    if isinstance(part, MixtureOfExperts):
-        shared = f", shared {part.shared.intermediate_size:,}" if part.shared else ""
-        width = part.expert.intermediate_size
-        return f"{part.num_experts_per_tok} of {part.num_experts} experts of {width:,}{shared}"
-    assert isinstance(part, FeedForward)  # the only other kind
-    return f"{'gated ' if part.gated else ''}{part.intermediate_size:,} ({part.activation})"
 
 
 def citation(subject: str, sources: Sequence[Source], stated: Mapping[str, Sequence[str]]) -> Report:

@@ -5,9 +5,9 @@ from typing import Any
 from mansard.inputs.device import Device, Fact
 from mansard.inputs.model import ModelConfig
 from mansard.inputs.scenario import Deployment
-from mansard.memory import cache_bytes_per_token, weight_bytes
+from mansard.memory import cache_bytes_per_token, state_bytes, weight_bytes
 from mansard.records import package_version, plain
-from mansard.views.catalogue import layer_runs
+from mansard.views.layers import layer_runs
 
 
 def device_values(device: Device) -> list[dict[str, Any]]:
@@ -62,7 +62,7 @@ def model_document(model: ModelConfig) -> dict[str, Any]:
         "parameters_active_no_embedding": model.parameters_active_no_embedding,
         "weight_bytes": weight_bytes(model, own),
         "kv_bytes_per_token": cache_bytes_per_token(model, own),
-        "state_bytes_per_sequence": 0 if model.layers else None,
+        "state_bytes_per_sequence": None if model.opaque_parameters else state_bytes(model, own),
         "layers": [{"index": place, **_layer(layer)} for place, layer in enumerate(model.layers)],
         "layer_runs": layer_runs(model),
         "notes": [note.text for note in model.notes],
@@ -71,8 +71,16 @@ def model_document(model: ModelConfig) -> dict[str, Any]:
 
 def _layer(layer: Any) -> dict[str, Any]:
     return {
-        "mixer": {"kind": type(layer.mixer).__name__, **plain(layer.mixer)},
-        "feed_forward": {"kind": type(layer.feed_forward).__name__, **plain(layer.feed_forward)},
+        "mixer": _part(layer.mixer),
+        "beside": [_part(mixer) for mixer in layer.beside],
+        "feed_forward": _part(layer.feed_forward),
         "norms": plain(layer.norms),
         "parallel": layer.parallel,
+        "extras": plain(layer.extras),
+        "vectors": layer.vectors,
+        "shared": layer.shared,
     }
+
+
+def _part(part: Any) -> dict[str, Any] | None:
+    return None if part is None else {"kind": type(part).__name__, **plain(part)}

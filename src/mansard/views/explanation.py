@@ -26,7 +26,7 @@ def explanation_report(found: Analysis, steps: tuple[Derivation, ...], *, quiet:
         blocks += _phase(one, found)
     blocks += [
         _request(found),
-        Text(title="Saturation", lines=(saturation_line(found.saturation, bool(found.model.layers)),)),
+        Text(title="Saturation", lines=(saturation_line(found.saturation, not found.model.opaque_parameters),)),
     ]
     if not quiet:
         blocks += notes_block(found.notes)
@@ -86,22 +86,27 @@ def _parts(found: Analysis) -> Iterator[str]:
     """What the weights, the cache and the activations are made of."""
     memory, model, deployed = found.memory, found.model, found.deployment
     bits = DTYPE_BITS[model.dtype]
-    if model.layers and model.quantization is None and deployed.weights is None:
+    if not model.opaque_parameters and model.quantization is None and deployed.weights is None:
         yield f"weights = {number(model.parameters)} parameters · {bits // 8} B ({model.dtype})"
-    elif model.layers:
+    elif not model.opaque_parameters:
         yield "weights: each matrix in its own format with its scales (mansard show names it), the rest in the dtype"
     if memory.cache_bytes and memory.cache_bytes_per_sequence:
         each, tokens = number(memory.cache_bytes_per_sequence), memory.tokens_per_sequence
         yield f"cache = {number(found.workload.batch)} · {each} B for {number(tokens)} tokens a sequence"
         kept: dict[tuple[int, int], int] = {}
         for layer, count in model.distinct_layers:
-            size = -(-layer.mixer.cache_elements_per_token * cache_bits(model, deployed) // 8)
-            key = (size, int(cached_tokens_kept(tokens, layer.mixer.window, layer.mixer.chunk)))
-            kept[key] = kept.get(key, 0) + count
+            for mixer in layer.mixers:
+                size = -(-mixer.cache_elements_per_token * cache_bits(model, deployed) // 8)
+                key = (size, int(cached_tokens_kept(tokens, mixer.window, mixer.chunk)))
+                kept[key] = kept.get(key, 0) + count
         sums = " + ".join(
-            f"{number(n)} layers · {number(at)} tokens · {number(size)} B" for (size, at), n in kept.items()
+            f"{number(n)} layers · {number(at)} tokens · {number(size)} B" for (size, at), n in kept.items() if size
         )
         yield f"  each = {sums}"
+    if memory.state_bytes:
+        carried = f"{number(model.state_elements)} elements in {deployed.state or model.state_dtype}"
+        inputs = f"{number(model.convolution_state_elements)} inputs of short convolutions"
+        yield f"state = {number(found.workload.batch)} sequences · ({carried} + {inputs}), however long they are"
     if memory.activations_bytes:
         widest, wide = widest_elements(model), DTYPE_BITS[deployed.activations or model.dtype]
         logits = found.workload.batch * model.head.vocab_size * 4 if model.head else 0
@@ -191,7 +196,7 @@ def _request(found: Analysis) -> Block:
     lines = [f"TTFT = prefill = {duration(request.ttft_s.best)}"]
     if gaps:
         first, last = duration(request.itl_first_s.best), duration(request.itl_last_s.best)
-        ends = f", from {first} to {last} as the cache grows" if found.model.layers else ""
+        ends = f", from {first} to {last} as the cache grows" if not found.model.opaque_parameters else ""
         many = f"{number(gaps)} {'gap' if gaps == 1 else 'gaps'}"
         lines.append(f"ITL  = mean of {many}{ends} = {duration(request.itl_s.best)}")
     put_in = f"{duration(request.ttft_s.best)} + {number(gaps)} · {duration(request.itl_s.best)}" if gaps else "TTFT"

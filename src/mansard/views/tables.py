@@ -24,7 +24,7 @@ def analysis_report(found: Analysis, *, quiet: bool = False) -> Report:
         phase_table(phases, workload(found)),
         *(operator_table(phase) for phase in phases.values()),
         request_table(found.request, found.workload.output),
-        Text(title="Saturation", lines=(saturation_line(found.saturation, bool(found.model.layers)),)),
+        Text(title="Saturation", lines=(saturation_line(found.saturation, not found.model.opaque_parameters),)),
         advice_table(
             best_advice(found.advice),
             f"What would help {main} most (mansard advise lists it all)",

@@ -10,6 +10,7 @@ export const CHOICES = [
   { name: "weights", label: "Weights", options: ["", "bf16", "fp8", "int8", "int4-g128", "mxfp4"], usual: "the model's own" },
   { name: "activations", label: "Arithmetic", options: ["", "bf16", "fp16", "fp8", "int8"], usual: "the model's own" },
   { name: "kv", label: "Cache", options: ["", "bf16", "fp8", "int8", "int4"], usual: "as the arithmetic" },
+  { name: "state", label: "Recurrent state", options: ["", "fp32", "bf16", "fp16", "fp8", "int8"], usual: "the model's own" },
   { name: "attention", label: "Attention", options: ["", "fused", "standard", "absorbed", "expanded"], usual: "auto" },
   { name: "engine", label: "Engine", options: ["", "ideal", "usual", "eager"], usual: "ideal" },
 ];

@@ -1,0 +1,52 @@
+"""Mixers that carry a state: short convolutions and scans over a state that does not grow with the context."""
+
+from mansard.inputs.mixers import Recurrence, ShortConvolution
+from mansard.operators.cost import Op, Setting, form
+from mansard.operators.step import ONE, RESUMED, SEQUENCES, TOKENS, Basis
+
+
+def scan(mixer: Recurrence, setting: Setting) -> Op:
+    """The recurrence: each token decays the state, adds to it, and reads from it; vector work, once for each token.
+
+    The state of a sequence is read at the beginning of a step, unless it begins with nothing, and written at its end.
+    Learned decays, skips and time steps are read with the weights. Chunked algorithms, which turn part of the scan into
+    matrix products, do other work for the same result. Sources: with the mixer that is scanned.
+    """
+    stored = -(-mixer.state * setting.state_bits // 8)
+    width = sum(matrix.columns for matrix in mixer.projections)
+    moved = 0 if setting.fusion == "full" else width
+    return Op(
+        name=f"{mixer.kind}_scan",
+        kind="scan",
+        group="state",
+        dtype=setting.activation_dtype,
+        symbols=(*mixer.symbols, ("s", stored, "bytes of state of a sequence and layer")),
+        vector_flops=form(mixer.scan_flops, TOKENS, mixer.scan_formula),
+        weight_bytes=form(setting.vector_bytes(mixer.vectors), ONE, "w"),
+        cache_read_bytes=form(stored, RESUMED, "s"),
+        cache_write_bytes=form(stored, SEQUENCES, "s"),
+        activation_bytes=form(setting.activation_bytes(moved), TOKENS, "N·a"),
+    )
+
+
+def short_convolution(part: ShortConvolution, setting: Setting) -> Op:
+    """A causal convolution over k tokens, each channel by itself: 2·k FLOPs an element, on the vector units.
+
+    The k - 1 inputs before the step are read, unless it begins with nothing. As many are kept for the next step, of
+    which those of the step's own tokens are written.
+    """
+    kept = part.kernel - 1
+    flops = 2 * part.kernel + (1 if part.bias else 0)
+    moved = 0 if setting.fusion == "full" else 2 * part.channels
+    return Op(
+        name="short_convolution",
+        kind="convolution",
+        group="state",
+        dtype=setting.activation_dtype,
+        symbols=(("C", part.channels, "channels"), ("k", part.kernel, "tokens that the kernel spans")),
+        vector_flops=form(flops * part.channels, TOKENS, f"{flops}·C"),
+        weight_bytes=form(setting.vector_bytes(part.parameters), ONE, "C·k·w"),
+        cache_read_bytes=form(setting.activation_bytes(kept * part.channels), RESUMED, "(k - 1)·C·a"),
+        cache_write_bytes=form(setting.activation_bytes(part.channels), Basis("tail", fixed=kept), "C·a"),
+        activation_bytes=form(setting.activation_bytes(moved), TOKENS, "2·C·a"),
+    )
