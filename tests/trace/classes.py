@@ -7,9 +7,14 @@ from typing import Any, NamedTuple
 
 import torch
 from counting import Traced, WorkCounter
-from transformers import AutoModelForCausalLM, DynamicCache, PretrainedConfig
+from huggingface_hub.errors import StrictDataclassError
+from transformers import MODEL_FOR_CAUSAL_LM_MAPPING, AutoModelForCausalLM, DynamicCache, PretrainedConfig
 from transformers.models.auto.configuration_auto import CONFIG_MAPPING
 
+# What a class raises where its sizes do not go together.
+MISFITS = (
+    AssertionError, AttributeError, NotImplementedError, RuntimeError, StrictDataclassError, TypeError, ValueError,
+)  # fmt: skip
 # Expert modules that send every token to every expert, and weigh most of them by zero.
 _ALL_EXPERTS = ("Llama4TextExperts",)
 # Names that checkpoints give themselves, and the class that is theirs.
@@ -36,8 +41,11 @@ def class_of(model_type: str) -> str:
 
 
 def is_published(document: Mapping[str, Any]) -> bool:
-    """Whether the library has a class of the configuration's `model_type`."""
-    return class_of(document.get("model_type", "")) in CONFIG_MAPPING
+    """Whether the library has a class with a head over the vocabulary for the configuration's `model_type`."""
+    return (
+        class_of(document.get("model_type", "")) in CONFIG_MAPPING
+        and type(published_config(document)) in MODEL_FOR_CAUSAL_LM_MAPPING
+    )
 
 
 def class_defaults(model_type: str) -> dict[str, Any]:

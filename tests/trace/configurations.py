@@ -139,7 +139,13 @@ def varied(defaults: dict[str, Any], model_type: str, seed: int) -> dict[str, An
             (isinstance(choices[0], int) and not isinstance(choices[0], bool)) or random.random() < 0.6
         ):
             found[key] = random.choice(choices)
-    return found | _heads(defaults, random)
+    found |= _heads(defaults, random)
+    if "qk_rope_head_dim" in found and "head_dim" in defaults:
+        found["head_dim"] = found["qk_rope_head_dim"]  # the part that the class rotates
+    if "attention_types" in defaults:  # GPT-Neo: whole and windowed layers by turns, in pairs
+        pairs = random.choice((1, 2, 3))
+        found |= {"attention_types": [[["global", "local"], pairs]], "num_layers": 2 * pairs, "window_size": 16}
+    return found
 
 
 def _heads(defaults: dict[str, Any], random: Random) -> dict[str, Any]:

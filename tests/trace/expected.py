@@ -21,14 +21,17 @@ from mansard.operators.step import Step
 BF16 = Deployment(weights="bf16", kv="bf16")
 # Classes that cache keys and values broadcast to all query heads, as no engine does.
 _BROADCAST_CACHES = ("falcon",)
+# Classes whose caches keep every token, and whose windows are a mask over it.
+_MASKED_WINDOWS = ("gpt_neo",)
 _KINDS = {"linear": "gemm", "experts": "gemm", "attention": "attention", "latent_attention": "attention"}
 
 
 class Convention(NamedTuple):
-    """What a class does that an inference engine would not: logits of all positions, every expert for every token."""
+    """What a class does that an engine would not: logits everywhere, every expert for every token, windows as masks."""
 
     all_logits: bool = False
     all_experts: bool = False
+    masked_windows: bool = False
 
 
 class Counted(NamedTuple):
@@ -65,7 +68,8 @@ class Difference(NamedTuple):
 
 def differences(model: ModelConfig, passes: Passes, *, batch: int, prompt: int) -> list[Difference]:
     """Everything in which mansard and a class's passes (a prefill, then one decode step) disagree; empty if nothing."""
-    convention = Convention(all_logits=passes.all_logits, all_experts=passes.all_experts)
+    masked = model.model_type in _MASKED_WINDOWS
+    convention = Convention(passes.all_logits, passes.all_experts, masked_windows=masked)
     found = [Difference("parameters", model.parameters, passes.parameters)]
     if prompt < _narrowest(model) and model.model_type not in _BROADCAST_CACHES:
         found.append(Difference("cache elements", batch * kept_elements(model, prompt), passes.cache_elements))
@@ -88,8 +92,8 @@ def kept_elements(model: ModelConfig, tokens: int) -> int:
 
 def _flops(op: Op, term: Term, step: Step, convention: Convention) -> int:
     value = step.value(term.basis)
-    if term.basis.kind == "pairs" and step.cached == 0:
-        value = step.batch * step.new * step.new
+    if term.basis.kind == "pairs" and (step.cached == 0 or convention.masked_windows):
+        value = step.batch * step.new * (step.cached + step.new)
     if term.basis.kind == "pairs" and term.basis.chunk is not None and step.cached:
         value = step.batch * min(step.cached + 1, term.basis.chunk)
     # OPT's class takes all positions back to the embedding's width, and then the last alone to logits.
