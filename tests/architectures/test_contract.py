@@ -36,6 +36,7 @@ MINIMAL: dict[str, Any] = (
         "first_k_dense_replace": 1,
         "n_shared_experts": 1,
     }
+    | {"expand": N * D / H, "n_groups": 2}  # of layers with a state: N heads of D
     | {"moe_layer_start_index": 0, "moe_layer_end_index": L - 1, "torch_dtype": "bfloat16"}
 )
 
@@ -91,7 +92,7 @@ def test_a_minimal_config_reads(family: str) -> None:
     assert model.embedding is not None
     assert model.embedding.vocab_size == V
     assert 0 < model.parameters_active <= model.parameters
-    assert model.cache_elements_per_token > 0
+    assert model.cache_elements_per_token + model.state_elements > 0
 
 
 @pytest.mark.parametrize("family", FAMILIES)
