@@ -52,7 +52,7 @@ def load_model(name: str | os.PathLike[str], *, online: bool = False) -> ModelCo
     text = spelled(name, "model")
     if text.startswith("params="):
         return _counted(text)
-    if text == "-" or text.endswith(".json") or os.path.exists(text):
+    if text == "-" or text.endswith((".json", ".gguf", ".safetensors")) or os.path.exists(text):
         return _from_path(text)
     if (path := _catalogued(text)) is not None:
         return _from_catalogue(path)
@@ -108,7 +108,8 @@ def _from_gguf(path: str) -> ModelConfig:
     for key in unknown[:20]:
         text = f"{key[:100]!r} of the file's metadata is not understood and left out"
         notes.append(Note(level="warning", code="gguf-key", text=text))
-    return with_weights(replace(model, notes=(*model.notes, *notes)), WeightFiles(header.where, header.tensors))
+    files = WeightFiles(header.where, header.tensors, has_config=False)
+    return with_weights(replace(model, notes=(*model.notes, *notes)), files)
 
 
 def _with_side_file(document: dict[str, Any], side: dict[str, Any] | None) -> dict[str, Any]:

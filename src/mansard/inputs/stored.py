@@ -38,11 +38,22 @@ class StoredWeights(NamedTuple):
 
     parts: tuple[StoredPart, ...]
     left_out: tuple[tuple[str, int], ...] = ()  # why, and bytes
+    has_config: bool = True  # whether a configuration beside the files says by itself how they are stored
 
     @property
     def bytes(self) -> int:
         """Bytes of all that is counted."""
         return sum(part.bytes for part in self.parts)
+
+    @property
+    def name(self) -> str:
+        """The types of the layers' matrices, those with most bytes: "Q4_K+Q6_K"."""
+        layers = [part for part in self.parts if part.part in ("attention", "feed_forward", "expert", "shared_expert")]
+        sizes: dict[str, int] = {}
+        for part in layers:
+            for kind, size in part.types:
+                sizes[kind] = sizes.get(kind, 0) + size
+        return "+".join(sorted(sizes, key=lambda kind: -sizes[kind])[:3])
 
     @property
     def weights(self) -> int:
