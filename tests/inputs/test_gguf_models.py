@@ -74,6 +74,33 @@ def test_mixed_types_are_summed_to_the_byte_in_memory_and_in_a_step(tmp_path: Pa
     assert any(note.code == "stored-means" for note in model.notes)
 
 
+def test_llama_8b_in_q4_k_m_as_the_documentation_counts_it(tmp_path: Path) -> None:
+    hidden, wide, keys_wide, vocabulary, layers = 4096, 14336, 1024, 128256, 32
+    norms, matrices = {"attn_norm.weight": (hidden,), "ffn_norm.weight": (hidden,)}, {
+        "attn_q.weight": (hidden, hidden), "attn_k.weight": (hidden, keys_wide), "attn_v.weight": (hidden, keys_wide),
+        "attn_output.weight": (hidden, hidden), "ffn_gate.weight": (hidden, wide), "ffn_up.weight": (hidden, wide),
+        "ffn_down.weight": (wide, hidden),
+    }  # fmt: skip
+    outer = {"token_embd.weight": (hidden, vocabulary), "output_norm.weight": (hidden,),
+             "output.weight": (hidden, vocabulary)}  # fmt: skip
+    keys = usual(block_count=layers, embedding_length=hidden, feed_forward_length=wide,
+                 attention__head_count=32, attention__head_count_kv=8)  # fmt: skip
+    # More bits for the first and the last eighth of the layers and each third between, as llama.cpp mixes them.
+    more = [one for one in range(layers) if one < 4 or one >= 28 or (one - 4) % 3 == 2]
+    types = {f"blk.{one}.{name}.weight": "Q6_K" for one in more for name in ("attn_v", "ffn_down")}
+    tensors = layered(norms, matrices, outer=outer, layers=range(layers))
+    path = write(tmp_path / "a.gguf", "llama", keys, tensors, "Q4_K", types={**types, "output.weight": "Q6_K"})
+    model = loaded(path)
+    q6 = hidden * vocabulary + len(more) * (hidden * keys_wide + wide * hidden)
+    q4 = 8_030_261_248 - q6 - 65 * hidden
+    assert (len(more), q6, q4) == (16, 1_531_969_536, 6_498_025_472)
+    total = q6 * 210 // 256 + q4 * 144 // 256 + 65 * hidden * 4
+    assert memory.weight_bytes(model, Deployment()) == total == 4_912_898_048
+    decode = mansard.analyze(model, on="rtx-4090", prompt=100, output=8).decode
+    assert decode is not None
+    assert decode.bytes.weights == total - (hidden * vocabulary - hidden) * 144 // 256 == 4_617_398_528
+
+
 def test_a_tied_head_is_stored_once_and_read_in_each_step(tmp_path: Path) -> None:
     arch, keys, tensors, _ = FAMILIES["llama tied"]
     model = loaded(write(tmp_path / "model.gguf", arch, keys, tensors, "Q8_0"))
