@@ -104,7 +104,7 @@ def bind(ops: Sequence[Op], device: Device) -> Plan:
     return Plan(
         device=device,
         bases=tuple(bases),
-        ops=tuple(one._replace(weight_bytes=_whole(one.weight_bytes)) for one in bound),
+        ops=tuple(map(_whole, bound)),
         total=tuple(_merged(forms) for forms in zip(*(_forms(one) for one in bound), strict=True)),
         matrix=tuple((rate, _merged(one.flops for one in bound if one.peak == rate)) for rate in rates),
         peaks=tuple(peaks.items()),
@@ -238,12 +238,15 @@ def _merged(forms: Iterable[Compiled]) -> Compiled:
     for form in forms:
         for place, coefficient in form:
             total[place] = total.get(place, 0) + coefficient
-    return _whole(total.items())
+    return tuple((place, whole(coefficient)) for place, coefficient in total.items())
 
 
-def _whole(form: Iterable[tuple[int, Any]]) -> Compiled:
+def _whole(one: BoundOp) -> BoundOp:
     """Shares of stored bytes as numbers; their sum is made before, since it is whole where they are not."""
-    return tuple((place, whole(coefficient)) for place, coefficient in form)
+    shares: Iterable[tuple[int, Any]] = one.weight_bytes
+    if all(isinstance(share, (int, float)) for _, share in shares):
+        return one
+    return one._replace(weight_bytes=tuple((place, whole(share)) for place, share in shares))
 
 
 def _value(form: Compiled, sums: Sequence[Numeric]) -> Numeric:
