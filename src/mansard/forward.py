@@ -16,11 +16,21 @@ from mansard.precision import DTYPE_BITS, WEIGHT_FORMATS, WeightFormat, weight_f
 def weights_of(model: ModelConfig, deployment: Deployment, part: str) -> WeightFormat:
     """The format of one part's matrices: "attention", "feed_forward", "shared_expert", "expert", "router", "lm_head".
 
-    A deployment's own format replaces that of the layers' matrices; head, router and embedding keep the model's dtype.
+    Also of the "embedding", and of what is "plain": norms, biases and the like. A deployment's own format replaces that
+    of the layers' matrices; head, router and embedding keep the model's dtype. Else files that were read decide.
     """
+    configured = _configured(model, deployment, part)
+    if model.stored is None or deployment.weights:
+        return configured
+    return model.stored.format_of(part, configured)
+
+
+def _configured(model: ModelConfig, deployment: Deployment, part: str) -> WeightFormat:
     if part == "opaque":
         asked = weight_format(deployment.weights) if deployment.weights else None
         return asked or model.opaque_format or WEIGHT_FORMATS[model.dtype]
+    if part in ("plain", "embedding"):
+        return WEIGHT_FORMATS[model.dtype]
     if part in ("router", "lm_head"):
         skipped = model.quantization.skipped if model.quantization else frozenset(("router", "lm_head"))
         if deployment.weights or part in skipped or model.quantization is None:
@@ -68,7 +78,7 @@ def setting_of(model: ModelConfig, deployment: Deployment, engine: Engine, laten
         fusion=engine.fusion,
         attention=latent if has_latent_attention(model) else by_heads,
         even_routing=deployment.routing == "even",
-        norm_bits=DTYPE_BITS[model.dtype],
+        norm_bits=weights_of(model, deployment, "plain").bits,
         state_bits=DTYPE_BITS[deployment.state or model.state_dtype],
     )
 
@@ -84,11 +94,11 @@ def _before(model: ModelConfig, deployment: Deployment, setting: Setting) -> Ite
     embedding = model.embedding
     if embedding is None:
         return
-    yield elementwise.lookup(embedding, setting, bits=DTYPE_BITS[model.dtype])
+    yield elementwise.lookup(embedding, setting, bits=weights_of(model, deployment, "embedding").bits)
     if embedding.norm:
         yield elementwise.norm("embedding_norm", embedding.norm, setting, group="embedding")
     if embedding.project_in:
-        plain = WEIGHT_FORMATS[model.dtype]
+        plain = weights_of(model, deployment, "plain")
         yield matmul.linear("project_in", [embedding.project_in], plain, setting, group="embedding")
     for matrix in embedding.extras:
         linear = weights_of(model, deployment, "feed_forward")
@@ -98,7 +108,7 @@ def _before(model: ModelConfig, deployment: Deployment, setting: Setting) -> Ite
 
 
 def _after(model: ModelConfig, deployment: Deployment, setting: Setting) -> Iterator[Op]:
-    plain = WEIGHT_FORMATS[model.dtype]
+    plain = weights_of(model, deployment, "plain")
     if model.final_norm:
         yield elementwise.norm("final_norm", model.final_norm, setting, group="head", residual=True)
     if model.embedding and model.embedding.project_out:
@@ -162,4 +172,5 @@ def _experts(
         yield from _dense(part.shared, hidden, shared, setting, group="shared_expert", prefix="shared_")
         if part.shared_gate:
             gate = part.shared_matrices(hidden)[-1]
-            yield matmul.linear(gate.name, [gate], WEIGHT_FORMATS[model.dtype], setting, group="shared_expert")
+            plain = weights_of(model, deployment, "plain")
+            yield matmul.linear(gate.name, [gate], plain, setting, group="shared_expert")

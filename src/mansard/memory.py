@@ -16,13 +16,16 @@ from mansard.precision import DTYPE_BITS, WEIGHT_FORMATS, WeightFormat
 def weight_bytes(model: ModelConfig, deployment: Deployment) -> int:
     """Bytes of all weights as they are stored: every expert, the embedding, and the head unless it is tied to it.
 
-    Layers that share one set of weights are stored once, however often they run.
+    Layers that share one set of weights are stored once, however often they run. Files that were read are right to the
+    byte, unless the deployment has another format.
     """
     if model.opaque_parameters:
         return weights_of(model, deployment, "opaque").matrix_bytes(model.opaque_parameters, 1)
+    encoders = sum(_encoder_bytes(encoder, model, deployment) for encoder in model.encoders)
+    if model.stored is not None and not deployment.weights:
+        return model.stored.bytes + encoders
     plain = WEIGHT_FORMATS[model.dtype]
     layers = _stack_bytes(model.distinct_layers, model.hidden_size, model, deployment)
-    encoders = sum(_encoder_bytes(encoder, model, deployment) for encoder in model.encoders)
     outer = sum(plain.matrix_bytes(elements, 1) for elements in _outer_elements(model))
     return layers + encoders + outer + _head_bytes(model, deployment)
 

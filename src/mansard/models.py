@@ -52,11 +52,8 @@ def load_model(name: str | os.PathLike[str], *, online: bool = False) -> ModelCo
     text = spelled(name, "model")
     if text.startswith("params="):
         return _counted(text)
-    if text == "-" or text.endswith(".json") or os.path.exists(text):
-        from mansard.inputs.files import beside, read_json  # a catalogue name needs none of it
-
-        document, where = read_json(text)
-        return read_config(_with_side_file(document, beside(where, "hf_quant_config.json")), where)
+    if text == "-" or text.endswith((".json", ".gguf", ".safetensors")) or os.path.exists(text):
+        return _from_path(text)
     if (path := _catalogued(text)) is not None:
         return _from_catalogue(path)
     if text.count("/") == 1 and not text.startswith((".", "/", "~")):
@@ -80,6 +77,39 @@ def load_model(name: str | os.PathLike[str], *, online: bool = False) -> ModelCo
     if text[:1].isdigit() and text[-1:].upper() in ("B", "M"):
         hint = f"did you mean params={text}?"
     raise UsageError(f"no model is called {text[:60]!r}", hint=f"{hint} Or give its config.json, or params=8e9")
+
+
+def _from_path(text: str) -> ModelConfig:
+    """A model from a config, a GGUF file, or a folder of either with the files of weights in it."""
+    from mansard.inputs import weight_files  # a catalogue name needs none of it
+    from mansard.inputs.files import beside, read_json
+
+    if text != "-" and not text.endswith("config.json"):
+        gguf = text if weight_files.is_gguf(text) else weight_files.gguf_in(text)
+        if gguf is not None:
+            return _from_gguf(gguf)
+    files = weight_files.safetensors_of(text) if text != "-" else None
+    is_file = files is not None and not os.path.isdir(text)
+    document, where = read_json(weight_files.config_beside(text) if is_file else text)
+    model = read_config(_with_side_file(document, beside(where, "hf_quant_config.json")), where)
+    return model if files is None or not model.layers else weight_files.with_weights(model, files)
+
+
+def _from_gguf(path: str) -> ModelConfig:
+    from mansard.inputs.gguf_config import gguf_config, gguf_name
+    from mansard.inputs.gguf_files import read_gguf_model
+    from mansard.inputs.weight_files import WeightFiles, with_weights
+
+    header = read_gguf_model(path)
+    document, unknown = gguf_config(header)
+    model = read_config(document, header.where, name=gguf_name(header.metadata) or stem(path))
+    text = f"a GGUF file names no dtype of activations: {model.dtype} is taken"
+    notes = [Note(level="info", code="gguf-dtype", text=text)]
+    for key in unknown[:20]:
+        text = f"{key[:100]!r} of the file's metadata is not understood and left out"
+        notes.append(Note(level="warning", code="gguf-key", text=text))
+    files = WeightFiles(header.where, header.tensors, has_config=False)
+    return with_weights(replace(model, notes=(*model.notes, *notes)), files)
 
 
 def _with_side_file(document: dict[str, Any], side: dict[str, Any] | None) -> dict[str, Any]:

@@ -4,12 +4,17 @@ The counts per element are the arithmetic of each formula, an exponential or a t
 convention; matrix work doesn't depend on them.
 """
 
+from typing import TYPE_CHECKING
+
 from mansard.inputs.mechanisms import Embedding, FeedForward, MixtureOfExperts
 from mansard.inputs.mixers import Attention, LatentAttention
 from mansard.inputs.weights import Norm
 from mansard.operators.attention import SOFTCAP_FLOPS, SOFTMAX_FLOPS
 from mansard.operators.cost import Op, Setting, form
 from mansard.operators.step import ONE, SAMPLED, TOKENS, Basis
+
+if TYPE_CHECKING:
+    from fractions import Fraction
 
 # RMS: square, accumulate, scale, weight. Layer norm: mean, subtract, square, accumulate, scale, weight, bias.
 NORM_FLOPS = {"rms": 4, "layer": 7, "layer-no-bias": 6, "none": 5}
@@ -117,7 +122,7 @@ def routing(part: MixtureOfExperts, hidden_size: int, setting: Setting) -> Op:
     )
 
 
-def lookup(part: Embedding, setting: Setting, *, bits: int) -> Op:
+def lookup(part: Embedding, setting: Setting, *, bits: "int | Fraction") -> Op:
     """The embedding: T rows of the table read (and of learned positions, token types, per-layer inputs), not the table.
 
     No arithmetic but the sum of what is added to the token's own row.

@@ -26,7 +26,7 @@ def linear(
     elements = sum(matrix.elements for matrix in matrices)
     bias = sum(matrix.columns for matrix in matrices if matrix.bias)
     moved = 0 if setting.fusion == "full" else matrices[0].rows + sum(matrix.columns for matrix in matrices)
-    stored = sum(weights.matrix_bytes(matrix.rows, matrix.columns) for matrix in matrices)
+    stored = sum(weights.share_bytes(matrix.rows, matrix.columns) for matrix in matrices)
     return Op(
         name=name,
         kind="linear",
@@ -81,7 +81,7 @@ def opaque(parameters: int, weights: WeightFormat, setting: Setting) -> Op:
         kind="linear",
         group="weights",
         dtype=arithmetic_dtype(weights, setting.activation_dtype),
-        symbols=(("N", parameters, "parameters"), ("w", weights.bits / 8, "bytes per weight")),
+        symbols=(("N", parameters, "parameters"), ("w", float(weights.bits) / 8, "bytes per weight")),
         flops=form(2 * parameters, TOKENS, "2·N"),
         weight_bytes=form(weights.matrix_bytes(parameters, 1), ONE, "N·w"),
     )

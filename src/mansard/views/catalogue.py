@@ -175,6 +175,8 @@ def _amount(name: str, value: float) -> str:
 
 def stored(model: ModelConfig) -> str:
     """How the weights are stored, in words: the dtype, or the checkpoint's own format and the dtype of the rest."""
+    if model.stored is not None:
+        return f"{model.stored.name} in its layers, as its files hold it"
     if model.quantization is None:
         return model.dtype
     linear = (model.quantization.experts or model.quantization.linear).name
