@@ -24,7 +24,7 @@ class UnreadableError(ValueError):
 
 
 class _Node(NamedTuple):
-    """One part: `text` is a literal, `letters` a set (or its opposite), `parts` what a group, choice or repeat holds."""
+    """One part: `text` is a literal, `letters` a set (or its opposite), `parts` what a group or a repeat holds."""
 
     kind: str
     parts: "tuple[_Node, ...]" = ()
@@ -178,6 +178,8 @@ class _Parser:
         ):
             return None
         least, most = int(low or 0), int(high) if high else None if comma else int(low)
+        if most is not None and most < least:
+            raise UnreadableError("repeats at least more often than at most")
         if max(least, most or 0) > _MOST_REPEATS:
             raise UnreadableError(f"repeats more than {_MOST_REPEATS} times")
         self.place += len(inner) + 2
