@@ -14,9 +14,11 @@ from mansard.errors import Fault, InputError, UnavailableError, UsageError, did_
 from mansard.inputs.folders import catalogue_files, exact_file, flat, heads, small_text, spelled, stem, words_of
 from mansard.inputs.keys import Keys
 from mansard.inputs.model import ModelConfig
+from mansard.inputs.modules import ModuleNames
 from mansard.inputs.notes import Note
-from mansard.inputs.quantization import read_quantization
+from mansard.inputs.storage import stored
 from mansard.precision import WeightFormat
+from mansard.quantizations._method import read_scheme
 from mansard.units import parse_quantity
 
 _FAMILIES = "mansard.architectures"
@@ -155,7 +157,7 @@ def read_config(document: Mapping[str, Any], source: str, name: str | None = Non
     check(keys, model_type)
     has_head = bool(part) or check_class(keys, architecture, family.ARCHITECTURES)
     model = with_activation(keys, model)
-    quantization = read_quantization(outer.nested("quantization_config") if _has_quantization(outer) else _inner(keys))
+    scheme = read_scheme(_quantization(outer, keys))
     keys.finish()
     if part:
         keys.note("text-only", f"only the language model ({part}) is counted, no vision or audio tower", "warning")
@@ -168,12 +170,16 @@ def read_config(document: Mapping[str, Any], source: str, name: str | None = Non
         if part and outer.has("torch_dtype", "dtype") and not keys.has("torch_dtype", "dtype")
         else model.dtype
     )
+    own_dtype = model.dtype
     known = name or _name(outer, source)
-    notes = [note for note in keys.notes if dtype == model.dtype or note.code != "default-dtype"]
+    model = replace(model, head=head, dtype=dtype)
+    if scheme is not None:
+        model = stored(model, scheme, ModuleNames(getattr(family, "MODULES", {}), inside=bool(part)), keys)
+        keys.finish()
+    notes = [note for note in keys.notes if dtype == own_dtype or note.code != "default-dtype"]
     return replace(
         model, name=printable(known), source=printable(source), model_type=model_type, architecture=architecture,
-        head=head, dtype=dtype,
-        quantization=quantization, notes=tuple(dict.fromkeys((*model.notes, *notes))),
+        notes=tuple(dict.fromkeys((*model.notes, *notes))),
     )  # fmt: skip
 
 
@@ -280,12 +286,16 @@ def _typed(keys: Keys, composite: str) -> Keys:
     return keys.over({**keys.document, "model_type": inferred})
 
 
-def _has_quantization(outer: Keys) -> bool:
-    return outer.has("quantization_config")
+def _quantization(outer: Keys, keys: Keys) -> Keys:
+    """What says how the weights are stored: of the whole or of its language model, under one of the names that it has.
 
-
-def _inner(keys: Keys) -> Keys:
-    return keys.nested("quantization_config")
+    Where a configuration names no method but the widths, and MLX's own key stands beside it, it is a copy of that.
+    """
+    for where in (outer, keys):
+        for name in ("quantization_config", "compression_config", "quantization"):
+            if where.raw(name):
+                return where.nested(name)
+    return outer.nested("quantization_config")
 
 
 def _name(keys: Keys, source: str) -> str:

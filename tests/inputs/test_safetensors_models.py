@@ -129,6 +129,22 @@ def test_packed_integers_hold_several_weights_each(tmp_path: Path) -> None:
     assert_agrees(loaded(tmp_path), total)
 
 
+def test_packed_integers_of_several_widths_are_told_apart_by_the_rules_of_the_configuration(tmp_path: Path) -> None:
+    tensors: Tensors = {}
+    for name, (columns, *rows) in SHAPES.items():
+        if "_proj" not in name:
+            tensors[name] = PLAIN[name]
+            continue
+        stem, inputs = name.removesuffix("weight"), rows[0]  # GPTQ stores [inputs · bits / 32, outputs] in 32 bits
+        bits = 8 if "down_proj" in name or "layers.0." in name else 4
+        tensors[f"{stem}qweight"] = ((inputs * bits // 32, columns), "I32")
+        tensors[f"{stem}scales"] = ((inputs // 128, columns), "F16")
+    wide = {"+:.*\\.down_proj": {"bits": 8}, "+:model\\.layers\\.0\\..*": {"bits": 8}}
+    quantization = {"quant_method": "gptq", "bits": 4, "group_size": 128, "sym": True, "dynamic": wide}
+    total = folder(tmp_path, tensors, quantization_config=quantization)
+    assert_agrees(loaded(tmp_path), total)
+
+
 def test_what_is_no_part_of_the_model_is_left_out_by_name(tmp_path: Path) -> None:
     more: Tensors = {
         f"model.layers.{L}.self_attn.q_proj.weight": ((h, h), "BF16"),

@@ -17,6 +17,11 @@ from mansard.inputs.weights import Norm
 MODEL_TYPES = ("phimoe",)
 ARCHITECTURES = ("PhimoeForCausalLM",)
 _CHOSEN = 2
+MODULES = {
+    "router.router": "block_sparse_moe.gate", "expert.gate_proj": "block_sparse_moe.experts.{expert}.w1",
+    "expert.up_proj": "block_sparse_moe.experts.{expert}.w3",
+    "expert.down_proj": "block_sparse_moe.experts.{expert}.w2",
+}  # fmt: skip
 
 
 def read(keys: Keys) -> ModelConfig:

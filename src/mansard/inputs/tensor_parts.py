@@ -80,7 +80,7 @@ def place_of(tensor: Tensor, layers: int) -> Place:
     pieces = tensor.name.split(".")
     words = [piece for piece in pieces if not piece.isdecimal()]
     known = frozenset(words)
-    layer = _layer(pieces)
+    layer = layer_of(tensor)
     if known & _PREDICTION or (layer is not None and layer >= layers):
         return Place("", PREDICTION)
     if known & _TOWERS or words[:1] in (["v"], ["mm"], ["a"]):
@@ -97,8 +97,9 @@ def place_of(tensor: Tensor, layers: int) -> Place:
     return Place(part) if part else Place("", UNKNOWN)
 
 
-def _layer(pieces: Sequence[str]) -> int | None:
-    for word, number in pairwise(pieces):
+def layer_of(tensor: Tensor) -> int | None:
+    """The number of the layer that a tensor's name says; None: outside of the layers."""
+    for word, number in pairwise(tensor.name.split(".")):
         if word in _LAYERS and number.isdecimal():
             return int(number[:9])
     return None

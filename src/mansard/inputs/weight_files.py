@@ -100,7 +100,7 @@ def with_weights(model: ModelConfig, files: WeightFiles) -> ModelConfig:
     """The model with what its files hold of it, and a note on every disagreement."""
     if files.missing:
         return replace(model, notes=(*model.notes, _missing_note(files)))
-    stored = stored_weights(files.tensors, len(model.layers), model.quantization)._replace(has_config=files.has_config)
+    stored = stored_weights(files.tensors, model)._replace(has_config=files.has_config)
     if not any(part.weights for part in stored.parts if part.part in ("attention", "feed_forward", "expert")):
         raise InputError([_nothing(files.where)])
     return replace(model, stored=stored, notes=(*model.notes, *_notes(model, files, stored)))

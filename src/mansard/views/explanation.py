@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from math import floor
 
-from mansard.forward import cache_bits
 from mansard.inputs.device import Device
+from mansard.inputs.formats import cache_bits
 from mansard.memory import widest_elements
 from mansard.operators.cost import Op
 from mansard.operators.step import cached_tokens_kept
