@@ -27,7 +27,7 @@ _NULL_WHEN_ABSENT = ("sliding_window", "q_lora_rank")
 # Kinds that are known and not supported, so that the refusal can say what they are. Words that names contain.
 _OTHER_KINDS = {
     "hybrids of attention and state-space or linear layers": (
-        "mamba", "jamba", "nemotron_h", "qwen3_next", "qwen3_5", "bamba", "zamba", "falcon_h1", "granitemoehybrid",
+        "jamba", "nemotron_h", "qwen3_next", "qwen3_5", "bamba", "zamba", "falcon_h1", "granitemoehybrid",
         "rwkv", "recurrent_gemma", "lfm2", "kimi_linear", "minimax_m1", "minimax_text",
     ),
     "models with sparse attention": ("deepseek_v32", "glm_moe_dsa"),

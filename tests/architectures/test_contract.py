@@ -36,6 +36,9 @@ MINIMAL: dict[str, Any] = (
         "first_k_dense_replace": 1,
         "n_shared_experts": 1,
     }
+    # State-space mixers: twice the hidden size in channels.
+    | dict.fromkeys(("num_heads", "mamba_n_heads", "mamba_num_heads", "n_mamba_heads"), N)
+    | {"expand": 1, "n_groups": 2, "mamba_d_head": 2 * H // N, "mamba_d_ssm": 2 * H}
     | {"moe_layer_start_index": 0, "moe_layer_end_index": L - 1, "torch_dtype": "bfloat16"}
 )
 
@@ -91,7 +94,7 @@ def test_a_minimal_config_reads(family: str) -> None:
     assert model.embedding is not None
     assert model.embedding.vocab_size == V
     assert 0 < model.parameters_active <= model.parameters
-    assert model.cache_elements_per_token > 0
+    assert model.cache_elements_per_token + model.state_elements > 0
 
 
 @pytest.mark.parametrize("family", FAMILIES)

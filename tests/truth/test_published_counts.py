@@ -39,7 +39,6 @@ REFUSED_TYPES = {
     "glm_moe_dsa",
     "granitemoehybrid",
     "mamba",
-    "mamba2",
     "minicpmv",
     "modernbert",
     "nemotron-nas",
@@ -90,6 +89,8 @@ def test_counts_equal_the_published_ones(row: dict[str, str]) -> None:
     model = load(row)
     if row["kv_elems_per_token"]:
         assert model.cache_elements_per_token == int(row["kv_elems_per_token"])
+    if row["state_elems_per_seq"]:  # the classes keep as many inputs of a short convolution as its kernel spans
+        assert model.state_elements + model.convolution_state_elements == int(row["state_elems_per_seq"])
     if row["file"] in PROJECTORS:
         beside = sum(int(row[kind] or 0) for kind in ("vision_params", "audio_params")) + PROJECTORS[row["file"]]
         assert any(note.code == "text-only" for note in model.notes)
