@@ -4,14 +4,18 @@ Both keep a state per channel: a token decays it, adds an outer product to it, a
 this recurrence is counted once for each token, on the vector units, in prefill as in decode.
 """
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from mansard.architectures._reading import decoder, layer_count, quiet_flag
 from mansard.inputs.keys import Keys
+from mansard.inputs.mechanisms import Layer
 from mansard.inputs.mixers import Recurrence, ShortConvolution
 from mansard.inputs.model import ModelConfig
 from mansard.inputs.weights import Matrix, Norm
 from mansard.precision import DTYPE_BITS, dtype_name
 
+_OLDER_WORDS: Mapping[str, str] = {"mamba": "linear_attention", "attention": "full_attention"}
 _STATE_DTYPES = ("mamba_ssm_cache_dtype", "mamba_ssm_dtype")
 # A mixer's heads are separate products where they have weights of their own: more than anybody built.
 MOST_HEADS = 1024
@@ -157,3 +161,86 @@ def scanned(keys: Keys, model: ModelConfig) -> ModelConfig:
 def auto_size(keys: Keys, name: str, automatic: int) -> int:
     """A whole number; the class's own where the key is absent, null or "auto"."""
     return automatic if keys.raw(name) in (None, "auto") else keys.size(name)
+
+
+def mamba1_decoder(keys: Keys, *, normed: bool) -> ModelConfig:
+    """A model of Mamba-1 layers alone; `normed`: time step, B and C are normalised, without weights.
+
+    A stated `intermediate_size` is what the classes take, whatever `expand` says.
+    """
+    hidden_size = keys.size("hidden_size", default=768)
+    channels = keys.optional_size("intermediate_size") or hidden_size * keys.size("expand", default=2)
+    state, rank = keys.size("state_size", default=16), auto_size(keys, "time_step_rank", -(-hidden_size // 16))
+    mixer = mamba1(
+        hidden_size,
+        channels=channels,
+        state=state,
+        rank=rank,
+        kernel=keys.size("conv_kernel", default=4),
+        conv_bias=quiet_flag(keys, "use_conv_bias", default=True),
+        bias=quiet_flag(keys, "use_bias", default=False),
+        norms=tuple(Norm(kind="none", size=size) for size in (rank, state, state)) if normed else (),
+    )
+    layer = Layer(mixer=mixer, feed_forward=None, norms=(Norm(kind="rms", size=hidden_size),))
+    layers = (layer,) * layer_count(keys, default=32)
+    return scanned(keys, decoder(keys, hidden_size, layers, vocab_size=50280, tied=True))
+
+
+def mamba1_part(keys: Keys, hidden_size: int, *, heads: int = 1, normed: bool = False) -> Recurrence:
+    """The Mamba-1 mixer of a hybrid, by the keys `mamba_…`; `normed`: time step, B and C have RMS norms."""
+    channels = hidden_size * keys.size("mamba_expand", default=2)
+    state, rank = keys.size("mamba_d_state", default=16), auto_size(keys, "mamba_dt_rank", -(-hidden_size // 16))
+    keys.require(channels % heads == 0, "n_mamba_heads", f"must divide the {channels} channels", heads)
+    return mamba1(
+        hidden_size,
+        channels=channels,
+        state=state,
+        rank=rank,
+        kernel=keys.size("mamba_d_conv", default=4),
+        conv_bias=quiet_flag(keys, "mamba_conv_bias", default=True),
+        bias=quiet_flag(keys, "mamba_proj_bias", default=False),
+        heads=heads,
+        norms=tuple(Norm(kind="rms", size=size) for size in (rank, state, state)) if normed else (),
+    )
+
+
+def mamba2_part(
+    keys: Keys, hidden_size: int, *, channels: int | None = None, out_bias: bool | None = None, normed: bool = True
+) -> Recurrence:
+    """The Mamba-2 mixer of a hybrid, by the keys `mamba_…`, with the class defaults that Bamba's relatives share.
+
+    channels: where they are not `mamba_expand` · `hidden_size`. out_bias: where it is not `mamba_proj_bias`.
+    """
+    inner = channels or hidden_size * keys.size("mamba_expand", default=2)
+    heads = keys.size("mamba_n_heads", default=128)
+    head_dim = auto_size(keys, "mamba_d_head", max(1, inner // heads))
+    problem = f"times the head size {head_dim} must be the {inner} channels of the mixer"
+    keys.require(heads * head_dim == inner, "mamba_n_heads", problem, heads)
+    groups = keys.size("mamba_n_groups", default=1)
+    keys.require(heads % groups == 0, "mamba_n_groups", f"must divide mamba_n_heads, {heads}", groups)
+    bias = quiet_flag(keys, "mamba_proj_bias", default=False)
+    mixer = mamba2(
+        hidden_size,
+        heads=heads,
+        head_dim=head_dim,
+        groups=groups,
+        state=keys.size("mamba_d_state", default=256),
+        kernel=keys.size("mamba_d_conv", default=4),
+        conv_bias=quiet_flag(keys, "mamba_conv_bias", default=True),
+        in_bias=bias,
+        out_bias=bias if out_bias is None else out_bias,
+        normed=normed,
+    )
+    note_chunks(keys, mixer, keys.size("mamba_chunk_size", default=256))
+    return mixer
+
+
+def layer_kinds(keys: Keys, *names: str, length: int | None, kinds: Sequence[str]) -> tuple[str, ...]:
+    """The kind of each layer from a list under the first of the names, in the classes' newer words.
+
+    Older files say "mamba" and "attention" for "linear_attention" and "full_attention". A kind that is not one of
+    `kinds` is a fault.
+    """
+    older = [word for word, newer in _OLDER_WORDS.items() if newer in kinds]
+    stated = keys.texts(*names, length=length, choices=(*kinds, *older))
+    return tuple(_OLDER_WORDS.get(kind, kind) for kind in stated)
