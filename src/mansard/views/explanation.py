@@ -195,7 +195,14 @@ def _idle(utilisation: float) -> str:
 
 def _request(found: Analysis) -> Block:
     request, gaps = found.request, found.workload.output - 1
-    lines = [f"TTFT = prefill = {duration(request.ttft_s.best)}"]
+    before = [name for name in found.phases if name != "decode"]
+    sums = " + ".join(duration(found.phases[name].best_s) for name in before)
+    put_in = f" = {sums}" if len(before) > 1 else ""
+    if not found.model.has_decoder:
+        return Text(
+            title="Request", lines=(f"end to end = {' + '.join(before)}{put_in} = {duration(request.e2e_s.best)}",)
+        )
+    lines = [f"TTFT = {' + '.join(before)}{put_in} = {duration(request.ttft_s.best)}"]
     if gaps:
         first, last = duration(request.itl_first_s.best), duration(request.itl_last_s.best)
         ends = f", from {first} to {last} as the cache grows" if not found.model.opaque_parameters else ""
