@@ -17,10 +17,10 @@ class Attention(NamedTuple):
     `v_head_dim` is the size of a value head where it differs from `head_dim`. `rotary_dim` is the part of each head
     that is rotated (0: positions come otherwise). Norms of queries, keys and values are inside the mixer.
     `k_bias` None: keys have a bias where queries and values do. `input_size`: the width that is read where it is not
-    the layer's. `gate_size`: columns of a projection that gates the output. `has_values` False: keys serve as values,
-    and have no projection of their own. `shares_cache`: attends to the keys and values of an earlier layer and keeps
-    none; `unused_parameters` are those of projections that the checkpoint has all the same. `vectors` counts elements
-    of further learned vectors and tables.
+    the layer's. `gate_size`: columns of a projection that gates the output, with a bias if `gate_bias`. `has_values`
+    False: keys serve as values, and have no projection of their own. `shares_cache`: attends to the keys and values of
+    an earlier layer and keeps none; `unused_parameters` are those of projections that the checkpoint has all the same.
+    `vectors` counts elements of further learned vectors and tables.
     """
 
     heads: int
@@ -45,6 +45,7 @@ class Attention(NamedTuple):
     unused_parameters: int = 0
     v_norm: Norm | None = None
     vectors: int = 0
+    gate_bias: bool = False
 
     @property
     def value_dim(self) -> int:
@@ -70,7 +71,7 @@ class Attention(NamedTuple):
             if self.has_values:
                 found.append(Matrix("v_proj", read, self.kv_heads * self.value_dim, self.qkv_bias))
         if self.gate_size:
-            found.append(Matrix("g_proj", read, self.gate_size))
+            found.append(Matrix("g_proj", read, self.gate_size, self.gate_bias))
         return tuple(found)
 
     def matrices(self, hidden_size: int) -> tuple[Matrix, ...]:
