@@ -54,6 +54,8 @@ def filled(model: ModelConfig, asked: Workload, defaults: tuple[str, ...]) -> tu
 
 def readings(model: ModelConfig, asked: Workload) -> tuple[Reading, ...]:
     """What each of the model's encoders reads of one request, in their order."""
+    if not model.encoders:
+        return ()
     media = asked.media
     given = Asked(
         prompt=asked.prompt,
