@@ -4,11 +4,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
-from mansard.forward import weights_of
 from mansard.inputs.device import Device, DeviceLike, Fact
 from mansard.inputs.device_file import usable_devices
-from mansard.inputs.mechanisms import MixtureOfExperts
+from mansard.inputs.formats import cache_bits, layer_formats, opaque_format
 from mansard.inputs.model import ModelLike
+from mansard.inputs.modules import stored_matrices
 from mansard.precision import DTYPE_BITS
 from mansard.records import Advice, Advised, Phase
 from mansard.scenarios import Scenario, scenario, with_deployment, with_device
@@ -150,19 +150,25 @@ def _can_be_computed(where: Scenario, weights: str) -> bool:
 
 
 def _weight_bits(where: Scenario) -> float:
-    """Bits of what most weights are stored in: the experts' if there are any, else those of the linear layers."""
+    """Bits of an element of the layers' matrices, over all of them."""
     model, deployed = where.binding.model, where.binding.deployment
     if model.opaque_parameters:
-        return weights_of(model, deployed, "opaque").bits_per_weight
-    has_experts = any(isinstance(layer.feed_forward, MixtureOfExperts) for layer, _ in model.distinct_layers)
-    return weights_of(model, deployed, "expert" if has_experts else "feed_forward").bits_per_weight
+        return opaque_format(model, deployed).bits_per_weight
+    elements = bits = 0.0
+    for layer, count in model.distinct_layers:
+        formats = layer_formats(layer, model, deployed)
+        for one in stored_matrices(layer, model.hidden_size):
+            here = count * one.copies * one.matrix.elements
+            elements += here
+            bits += here * formats(one.part, one.matrix).bits_per_weight
+    return bits / elements if elements else DTYPE_BITS[model.dtype]
 
 
 def _cache_and_attention(where: Scenario) -> Iterator[Change]:
     model, deployed = where.binding.model, where.binding.deployment
     if model.opaque_parameters:
         return
-    if DTYPE_BITS[deployed.kv or "bf16"] > 8:
+    if cache_bits(model, deployed) > 8:
         shorter = deployed._replace(kv="fp8")
         yield Change(
             "half the cache bits (fp8)", with_deployment(where, shorter), ALONE, "memory", "half the cache is read"

@@ -1,11 +1,13 @@
 """The notes of a result: every default, fallback, choice and doubt that stands behind its numbers."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from mansard.binding import Binding
 from mansard.forward import has_latent_attention
 from mansard.inputs.notes import Note
-from mansard.inputs.scenario import Workload
+from mansard.inputs.scenario import Deployment, Workload
+from mansard.memory import weight_bytes
 from mansard.records import Phase
 
 # Below this the last-level cache is no more than a rounding.
@@ -21,6 +23,7 @@ def remarks(
         *_workload(workload),
         *binding.model.notes,
         *binding.device.notes,
+        *_stored(binding),
         *_dtypes(binding),
         *_choices(binding, phases),
         *_unused(binding),
@@ -44,6 +47,24 @@ def _workload(workload: Workload) -> Iterator[Note]:
         yield Note(
             level="info", code="no-decode", text="one output token: it comes from prefill, there is no decode step"
         )
+
+
+def _stored(binding: Binding) -> Iterator[Note]:
+    """Where the files of the weights and the configuration, or the words of the scenario, disagree."""
+    stored = binding.model.stored
+    if stored is None:
+        return
+    if binding.deployment.weights:
+        text = f"weights are counted as {binding.deployment.weights}, as asked, and not as the model's files hold them"
+        yield Note(level="info", code="stored-unused", text=text)
+    elif stored.has_config:
+        configured = weight_bytes(replace(binding.model, stored=None), Deployment())
+        held = weight_bytes(binding.model, Deployment())
+        if configured != held:
+            text = (
+                f"the files hold {held:,} bytes of weights, and the configuration says {configured:,}: theirs are taken"
+            )
+            yield Note(level="warning", code="stored-bytes", text=text)
 
 
 def _dtypes(binding: Binding) -> Iterator[Note]:

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from mansard.algebra import Numeric
 from mansard.inputs.device import Device, Peak
-from mansard.operators.cost import Cost, Form, Op
+from mansard.operators.cost import Cost, Form, Op, whole
 from mansard.operators.step import Basis, Step
 
 # A form with its bases as places in the plan's list of sums, and the operator's count multiplied in.
@@ -104,7 +104,7 @@ def bind(ops: Sequence[Op], device: Device) -> Plan:
     return Plan(
         device=device,
         bases=tuple(bases),
-        ops=tuple(bound),
+        ops=tuple(map(_whole, bound)),
         total=tuple(_merged(forms) for forms in zip(*(_forms(one) for one in bound), strict=True)),
         matrix=tuple((rate, _merged(one.flops for one in bound if one.peak == rate)) for rate in rates),
         peaks=tuple(peaks.items()),
@@ -226,7 +226,7 @@ def _bound(op: Op, bases: list[Basis], peak: float) -> BoundOp:
     return BoundOp(label, flops, vector, weights, read, written, activations, peak)
 
 
-def _compiled(form: Form, bases: list[Basis], count: int) -> Compiled:
+def _compiled(form: Form, bases: list[Basis], count: int) -> Any:
     for term in form:
         if term.basis not in bases:
             bases.append(term.basis)
@@ -238,7 +238,15 @@ def _merged(forms: Iterable[Compiled]) -> Compiled:
     for form in forms:
         for place, coefficient in form:
             total[place] = total.get(place, 0) + coefficient
-    return tuple(total.items())
+    return tuple((place, whole(coefficient)) for place, coefficient in total.items())
+
+
+def _whole(one: BoundOp) -> BoundOp:
+    """Shares of stored bytes as numbers; their sum is made before, since it is whole where they are not."""
+    shares: Iterable[tuple[int, Any]] = one.weight_bytes
+    if all(isinstance(share, (int, float)) for _, share in shares):
+        return one
+    return one._replace(weight_bytes=tuple((place, whole(share)) for place, share in shares))
 
 
 def _value(form: Compiled, sums: Sequence[Numeric]) -> Numeric:

@@ -14,12 +14,6 @@ pytestmark = [pytest.mark.trace_all, pytest.mark.filterwarnings("ignore")]
 TYPES = [name for family in registry.modules("mansard.architectures") for name in family.MODEL_TYPES]
 SEEDS = range(8)
 BATCH, PROMPT = 2, 40
-# Disagreements that are known and not yet mended, each with what it is.
-KNOWN = {
-    "phimoe": "the class sends each token to two experts, whatever num_experts_per_tok says",
-    "internlm3": "attention_bias and mlp_bias, the class's names of qkv_bias and bias, are not read",
-    "gemma3": "a composite without text_config takes its class's text defaults; keys beside it are not its text's",
-}
 
 
 @pytest.mark.parametrize("model_type", TYPES)
@@ -39,6 +33,4 @@ def test_variations_do_what_their_classes_do(published: ModuleType, model_type: 
     except InputError as refused:
         pytest.skip(f"refused: {str(refused)[:200]}")
     found = differences(model, passes, batch=BATCH, prompt=PROMPT)
-    if found and model_type in KNOWN:
-        pytest.xfail(KNOWN[model_type])
     assert found == [], document

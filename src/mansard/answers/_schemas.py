@@ -128,6 +128,7 @@ def _model() -> dict[str, Any]:
         "extras": list[part],
         "vectors": int,
         "shared": str,
+        "storage": dict[str, str],
     }
     return {
         **_MODEL,

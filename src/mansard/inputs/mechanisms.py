@@ -75,7 +75,8 @@ class Layer(NamedTuple):
     Either may be absent. `beside`: further mixers of the layer (cross-attention, a state-space part next to the heads).
     `parallel`: the mixer and the feed-forward part read the same normalised input and are added together.
     `extras`: further products with one vector per token (adapters, inputs of the layer's own); `vectors`: elements of
-    further learned vectors (scales). `shared`: layers of one name have one set of weights between them.
+    further learned vectors (scales). `shared`: layers of one name have one set of weights between them. `storage`: the
+    format of each matrix by "part.matrix" (see `inputs/modules.py`); what it does not name is in the model's dtype.
     """
 
     mixer: Mixer | None
@@ -86,6 +87,7 @@ class Layer(NamedTuple):
     extras: tuple[Matrix, ...] = ()
     vectors: int = 0
     shared: str = ""
+    storage: tuple[tuple[str, WeightFormat], ...] = ()
 
     @property
     def mixers(self) -> tuple[Mixer, ...]:
@@ -155,13 +157,13 @@ class Head(NamedTuple):
 
 
 class Quantization(NamedTuple):
-    """How a checkpoint stores its weights: one format for the layers' matrices, and what is left in the model's dtype.
+    """How a checkpoint stores what stands outside of its layers, each of which has the formats of its own matrices.
 
-    `method` is what the config calls it. `experts` overrides the format of routed experts alone. `skipped` names the
-    kinds of matrices that stay in the model's dtype: "lm_head", "attention", "router", "feed_forward", "shared_expert".
+    `method` is what the config calls it. `head`, `embedding`: their formats; those of a tied head are the same.
+    `cache`: the dtype of the cache that the checkpoint is made for.
     """
 
     method: str
-    linear: WeightFormat
-    experts: WeightFormat | None = None
-    skipped: frozenset[str] = frozenset({"lm_head", "router"})
+    head: WeightFormat
+    embedding: WeightFormat
+    cache: str | None = None

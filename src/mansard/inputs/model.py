@@ -9,6 +9,7 @@ from mansard.inputs.encoder import Encoder
 from mansard.inputs.mechanisms import Embedding, FeedForward, Head, Layer, MixtureOfExperts, Quantization
 from mansard.inputs.mixers import CrossAttention, Recurrence
 from mansard.inputs.notes import Note
+from mansard.inputs.stored import StoredWeights
 from mansard.inputs.weights import Matrix, Norm
 from mansard.precision import WeightFormat
 
@@ -19,6 +20,7 @@ class ModelConfig:
 
     For a model given as a parameter count alone `layers` is empty and `opaque_parameters` is the count. A model that is
     nothing but an encoder has no layers of its own. `state_dtype`: in which recurrent layers keep their state.
+    `stored`: what the model's files hold, where they were read.
     """
 
     name: str
@@ -37,6 +39,7 @@ class ModelConfig:
     max_position_embeddings: int | None = None
     opaque_parameters: int = 0
     opaque_format: WeightFormat | None = None
+    stored: StoredWeights | None = None
     notes: tuple[Note, ...] = ()
     # The different layers in order of first appearance, each with how many there are.
     distinct_layers: tuple[tuple[Layer, int], ...] = field(init=False, repr=False, compare=False)

@@ -4,12 +4,18 @@ The counts per element are the arithmetic of each formula, an exponential or a t
 convention; matrix work doesn't depend on them.
 """
 
+from typing import TYPE_CHECKING
+
 from mansard.inputs.mechanisms import Embedding, FeedForward, MixtureOfExperts
 from mansard.inputs.mixers import Attention, LatentAttention
 from mansard.inputs.weights import Norm
 from mansard.operators.attention import SOFTCAP_FLOPS, SOFTMAX_FLOPS
 from mansard.operators.cost import Op, Setting, form
 from mansard.operators.step import ONE, SAMPLED, TOKENS, Basis
+from mansard.precision import WeightFormat
+
+if TYPE_CHECKING:
+    from fractions import Fraction
 
 # RMS: square, accumulate, scale, weight. Layer norm: mean, subtract, square, accumulate, scale, weight, bias.
 NORM_FLOPS = {"rms": 4, "layer": 7, "layer-no-bias": 6, "none": 5}
@@ -117,10 +123,11 @@ def routing(part: MixtureOfExperts, hidden_size: int, setting: Setting) -> Op:
     )
 
 
-def lookup(part: Embedding, setting: Setting, *, bits: int) -> Op:
+def lookup(part: Embedding, table: WeightFormat, setting: Setting, *, bits: "int | Fraction") -> Op:
     """The embedding: T rows of the table read (and of learned positions, token types, per-layer inputs), not the table.
 
-    No arithmetic but the sum of what is added to the token's own row.
+    No arithmetic but the sum of what is added to the token's own row. `table`: the format of the tokens' rows; `bits`:
+    of an element of the others.
     """
     row, added = part.row_elements, part.position_dim + (part.dim if part.token_types else 0)
     moved = 0 if setting.fusion == "full" else part.dim + part.per_layer_dim
@@ -134,7 +141,7 @@ def lookup(part: Embedding, setting: Setting, *, bits: int) -> Op:
             ("h_added", added, "elements of them that are added to the token's own row"),
         ),
         vector_flops=form(added, TOKENS, "h_added"),
-        weight_bytes=form(-(-row * bits // 8), TOKENS, "h·w"),
+        weight_bytes=form(table.matrix_bytes(part.dim, 1) + -(-(row - part.dim) * bits // 8), TOKENS, "h·w"),
         activation_bytes=form(setting.activation_bytes(moved), TOKENS, "h·a"),
     )
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from mansard.binding import Binding, decode_step, latent_forms, prefill_step
 from mansard.forward import operators
 from mansard.inputs.device import Device, Fact
-from mansard.operators.cost import Op, Term
+from mansard.operators.cost import Op, Term, whole
 from mansard.operators.step import Basis, Step
 from mansard.records import Phase
 from mansard.rooflines import Plan, total_cost
@@ -152,12 +152,12 @@ def _operator(name: str, op: Op, step: Step) -> Iterator[Line]:
 
 def _term(term: Term, op: Op, step: Step) -> tuple[str, str, float]:
     amount = step.value(term.basis)
-    value = term.coefficient * amount * op.count
+    value = whole(term.coefficient * op.count) * amount
     symbol, _ = _basis(term.basis)
     factors = ([] if term.basis.kind == "one" else [(symbol, exact(amount))]) + (
         [("count", number(op.count))] if op.count != 1 else []
     )
-    first = _put_in(term.formula, op) or number(term.coefficient)
+    first = _put_in(term.formula, op) or number(whole(term.coefficient))
     formula = "·".join([_grouped(term.formula, factors), *(one for one, _ in factors)])
     return formula, "·".join([_grouped(first, factors), *(one for _, one in factors)]), value
 

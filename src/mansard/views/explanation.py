@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from math import floor
 
-from mansard.forward import cache_bits
 from mansard.inputs.device import Device
+from mansard.inputs.formats import cache_bits
 from mansard.memory import widest_elements
 from mansard.operators.cost import Op
 from mansard.operators.step import cached_tokens_kept
@@ -86,7 +86,9 @@ def _parts(found: Analysis) -> Iterator[str]:
     """What the weights, the cache and the activations are made of."""
     memory, model, deployed = found.memory, found.model, found.deployment
     bits = DTYPE_BITS[model.dtype]
-    if not model.opaque_parameters and model.quantization is None and deployed.weights is None:
+    if model.stored is not None and deployed.weights is None:
+        yield f"weights = the sum of the {number(model.stored.weights)} weights that its files hold, to the byte"
+    elif not model.opaque_parameters and model.quantization is None and deployed.weights is None:
         yield f"weights = {number(model.parameters)} parameters · {bits // 8} B ({model.dtype})"
     elif not model.opaque_parameters:
         yield "weights: each matrix in its own format with its scales (mansard show names it), the rest in the dtype"
