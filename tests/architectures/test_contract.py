@@ -38,7 +38,13 @@ MINIMAL: dict[str, Any] = (
     }
     # State-space mixers: twice the hidden size in channels.
     | dict.fromkeys(("num_heads", "mamba_n_heads", "mamba_num_heads", "n_mamba_heads"), N)
-    | {"pad_vocab_size_multiple": 1, "expand": 1, "n_groups": 2, "mamba_d_head": 2 * H // N, "mamba_d_ssm": 2 * H}
+    | {
+        "pad_vocab_size_multiple": 1,
+        "expand": N * D / H,
+        "n_groups": 2,
+        "mamba_d_head": 2 * H // N,
+        "mamba_d_ssm": 2 * H,
+    }
     | {"moe_layer_start_index": 0, "moe_layer_end_index": L - 1, "torch_dtype": "bfloat16"}
 )
 

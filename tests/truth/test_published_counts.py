@@ -97,7 +97,7 @@ def test_counts_equal_the_published_ones(row: dict[str, str]) -> None:
     model = load(row)
     if row["kv_elems_per_token"]:
         assert model.cache_elements_per_token == int(row["kv_elems_per_token"])
-    if row["state_elems_per_seq"]:  # the classes keep as many inputs of a short convolution as its kernel spans
+    if row["state_elems_per_seq"]:  # as the class keeps it: with all the inputs that a convolution spans
         assert model.state_elements + model.convolution_state_elements == int(row["state_elems_per_seq"])
     if row["file"] in PROJECTORS:
         beside = sum(int(row[kind] or 0) for kind in ("vision_params", "audio_params")) + PROJECTORS[row["file"]]

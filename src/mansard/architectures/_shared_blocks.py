@@ -8,6 +8,16 @@ from mansard.inputs.mechanisms import FeedForward, Layer
 from mansard.inputs.mixers import Attention
 from mansard.inputs.weights import Norm
 
+# The blocks are layers of their own here and are no layers of checkpoints, so that rules which name modules by their
+# layers cannot be followed: without names they are refused.
+MODULES = dict.fromkeys(
+    (
+        *(f"mixer.{name}" for name in ("q_proj", "k_proj", "v_proj", "o_proj", "in_proj", "out_proj")),
+        *(f"feed_forward.{name}" for name in ("gate_proj", "up_proj", "down_proj")),
+    ),
+    "",
+)
+
 
 def block_attention(keys: Keys, hidden_size: int, *, heads: int, kv_heads: int | None) -> Attention:
     """Attention that reads the layer's input beside the embedding: 2·h in, `attention_head_dim` · heads, h out."""

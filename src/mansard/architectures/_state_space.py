@@ -17,6 +17,13 @@ from mansard.precision import DTYPE_BITS, dtype_name
 
 _OLDER_WORDS: Mapping[str, str] = {"mamba": "linear_attention", "attention": "full_attention"}
 _STATE_DTYPES = ("mamba_ssm_cache_dtype", "mamba_ssm_dtype")
+# What the checkpoints of models of such mixers alone call their modules, and those of hybrids the mixers.
+PURE_MODULES = {
+    "layer": "backbone.layers.{layer}",
+    "embedding": "backbone.embeddings",
+    **{f"mixer.{name}": f"mixer.{name}" for name in ("in_proj", "x_proj", "dt_proj", "out_proj")},
+}
+HYBRID_MODULES = {f"mixer.{name}": f"mamba.{name}" for name in ("in_proj", "x_proj", "dt_proj", "out_proj")}
 # A mixer's heads are separate products where they have weights of their own: more than anybody built.
 MOST_HEADS = 1024
 
@@ -158,6 +165,11 @@ def scanned(keys: Keys, model: ModelConfig) -> ModelConfig:
     return replace(model, state_dtype=found)
 
 
+def expanded(keys: Keys, name: str, hidden_size: int) -> int:
+    """Channels of a mixer: the key times the hidden size, twice it by default; the key may be a fraction."""
+    return max(1, int(keys.number(name, default=2.0, minimum=0.0, maximum=1024.0) * hidden_size))
+
+
 def auto_size(keys: Keys, name: str, automatic: int) -> int:
     """A whole number; the class's own where the key is absent, null or "auto"."""
     return automatic if keys.raw(name) in (None, "auto") else keys.size(name)
@@ -169,7 +181,7 @@ def mamba1_decoder(keys: Keys, *, normed: bool) -> ModelConfig:
     A stated `intermediate_size` is what the classes take, whatever `expand` says.
     """
     hidden_size = keys.size("hidden_size", default=768)
-    channels = keys.optional_size("intermediate_size") or hidden_size * keys.size("expand", default=2)
+    channels = keys.optional_size("intermediate_size") or expanded(keys, "expand", hidden_size)
     state, rank = keys.size("state_size", default=16), auto_size(keys, "time_step_rank", -(-hidden_size // 16))
     mixer = mamba1(
         hidden_size,
@@ -188,7 +200,7 @@ def mamba1_decoder(keys: Keys, *, normed: bool) -> ModelConfig:
 
 def mamba1_part(keys: Keys, hidden_size: int, *, heads: int = 1, normed: bool = False) -> Recurrence:
     """The Mamba-1 mixer of a hybrid, by the keys `mamba_…`; `normed`: time step, B and C have RMS norms."""
-    channels = hidden_size * keys.size("mamba_expand", default=2)
+    channels = expanded(keys, "mamba_expand", hidden_size)
     state, rank = keys.size("mamba_d_state", default=16), auto_size(keys, "mamba_dt_rank", -(-hidden_size // 16))
     keys.require(channels % heads == 0, "n_mamba_heads", f"must divide the {channels} channels", heads)
     return mamba1(
@@ -211,7 +223,7 @@ def mamba2_part(
 
     channels: where they are not `mamba_expand` · `hidden_size`. out_bias: where it is not `mamba_proj_bias`.
     """
-    inner = channels or hidden_size * keys.size("mamba_expand", default=2)
+    inner = channels or expanded(keys, "mamba_expand", hidden_size)
     heads = keys.size("mamba_n_heads", default=128)
     head_dim = auto_size(keys, "mamba_d_head", max(1, inner // heads))
     problem = f"times the head size {head_dim} must be the {inner} channels of the mixer"

@@ -8,13 +8,16 @@ Sources: the class BambaForCausalLM of Hugging Face transformers; the model card
 from mansard.architectures._experts import gated, stack
 from mansard.architectures._heads import head_attention
 from mansard.architectures._reading import decoder, layer_count, quiet_flag, rms_pair
-from mansard.architectures._state_space import mamba2_part, scanned
+from mansard.architectures._state_space import HYBRID_MODULES, mamba2_part, scanned
 from mansard.inputs.keys import Keys
 from mansard.inputs.mixers import Mixer
 from mansard.inputs.model import ModelConfig
 
 MODEL_TYPES = ("bamba",)
 ARCHITECTURES = ("BambaForCausalLM",)
+MODULES = HYBRID_MODULES | {
+    f"feed_forward.{name}": f"feed_forward.{name}" for name in ("gate_proj", "up_proj", "down_proj")
+}
 
 
 def read(keys: Keys) -> ModelConfig:

@@ -10,13 +10,16 @@ Sources: arXiv:2507.22448; the class FalconH1ForCausalLM of Hugging Face transfo
 from mansard.architectures._experts import gated
 from mansard.architectures._heads import head_attention
 from mansard.architectures._reading import decoder, layer_count, nullable_size, quiet_flag, rms_pair
-from mansard.architectures._state_space import mamba2_part, scanned
+from mansard.architectures._state_space import HYBRID_MODULES, mamba2_part, scanned
 from mansard.inputs.keys import Keys
 from mansard.inputs.mechanisms import Layer
 from mansard.inputs.model import ModelConfig
 
 MODEL_TYPES = ("falcon_h1",)
 ARCHITECTURES = ("FalconH1ForCausalLM",)
+MODULES = HYBRID_MODULES | {
+    f"feed_forward.{name}": f"feed_forward.{name}" for name in ("gate_proj", "up_proj", "down_proj")
+}
 
 
 def read(keys: Keys) -> ModelConfig:

@@ -6,12 +6,13 @@ class takes. Parameters are those of Mamba.
 Sources: arXiv:2410.05355; the class FalconMambaForCausalLM of Hugging Face transformers.
 """
 
-from mansard.architectures._state_space import mamba1_decoder
+from mansard.architectures._state_space import PURE_MODULES, mamba1_decoder
 from mansard.inputs.keys import Keys
 from mansard.inputs.model import ModelConfig
 
 MODEL_TYPES = ("falcon_mamba",)
 ARCHITECTURES = ("FalconMambaForCausalLM",)
+MODULES = PURE_MODULES
 
 
 def read(keys: Keys) -> ModelConfig:

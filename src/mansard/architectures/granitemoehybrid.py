@@ -7,16 +7,21 @@ embedding, residual, attention and logits have no parameters.
 Sources: the class GraniteMoeHybridForCausalLM of Hugging Face transformers; the model cards of ibm-granite/granite-4.0.
 """
 
+from mansard.architectures import granitemoeshared
 from mansard.architectures._experts import Part, gated, routed, stack
 from mansard.architectures._heads import head_attention
 from mansard.architectures._reading import decoder, layer_count, quiet_flag, rms_pair
-from mansard.architectures._state_space import layer_kinds, mamba2_part, scanned
+from mansard.architectures._state_space import HYBRID_MODULES, layer_kinds, mamba2_part, scanned
 from mansard.inputs.keys import Keys
 from mansard.inputs.mixers import Mixer
 from mansard.inputs.model import ModelConfig
 
 MODEL_TYPES = ("granitemoehybrid",)
 ARCHITECTURES = ("GraniteMoeHybridForCausalLM",)
+MODULES = HYBRID_MODULES | granitemoeshared.MODULES | {
+    "feed_forward.gate_proj": "shared_mlp.input_linear", "feed_forward.up_proj": "shared_mlp.input_linear",
+    "feed_forward.down_proj": "shared_mlp.output_linear",
+}  # fmt: skip
 _KINDS = ("linear_attention", "full_attention")
 
 

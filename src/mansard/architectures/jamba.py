@@ -12,13 +12,18 @@ from collections.abc import Callable
 from mansard.architectures._experts import gated, routed, stack
 from mansard.architectures._heads import head_attention
 from mansard.architectures._reading import decoder, layer_count, rms_pair
-from mansard.architectures._state_space import mamba1_part, scanned
+from mansard.architectures._state_space import HYBRID_MODULES, mamba1_part, scanned
 from mansard.inputs.keys import MOST_LAYERS, Keys
 from mansard.inputs.mixers import Mixer
 from mansard.inputs.model import ModelConfig
 
 MODEL_TYPES = ("jamba",)
 ARCHITECTURES = ("JambaForCausalLM",)
+MODULES = HYBRID_MODULES | {
+    **{f"feed_forward.{name}": f"feed_forward.{name}" for name in ("gate_proj", "up_proj", "down_proj")},
+    **{f"expert.{name}": f"feed_forward.experts.{{expert}}.{name}" for name in ("gate_proj", "up_proj", "down_proj")},
+    "router.router": "feed_forward.router",
+}
 _EXPERTS = ("num_experts", "num_local_experts")
 
 

@@ -7,12 +7,13 @@ convolution. The class ties its head by default. Nothing grows with the context.
 Sources: arXiv:2312.00752; the class MambaForCausalLM of Hugging Face transformers.
 """
 
-from mansard.architectures._state_space import mamba1_decoder
+from mansard.architectures._state_space import PURE_MODULES, mamba1_decoder
 from mansard.inputs.keys import Keys
 from mansard.inputs.model import ModelConfig
 
 MODEL_TYPES = ("mamba",)
 ARCHITECTURES = ("MambaForCausalLM",)
+MODULES = PURE_MODULES
 
 
 def read(keys: Keys) -> ModelConfig:

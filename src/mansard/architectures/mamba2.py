@@ -7,7 +7,7 @@ Sources: arXiv:2405.21060; the class Mamba2ForCausalLM of Hugging Face transform
 """
 
 from mansard.architectures._reading import decoder, layer_count, quiet_flag
-from mansard.architectures._state_space import mamba2, note_chunks, scanned
+from mansard.architectures._state_space import PURE_MODULES, expanded, mamba2, note_chunks, scanned
 from mansard.inputs.keys import Keys
 from mansard.inputs.mechanisms import Layer
 from mansard.inputs.model import ModelConfig
@@ -15,14 +15,16 @@ from mansard.inputs.weights import Norm
 
 MODEL_TYPES = ("mamba2",)
 ARCHITECTURES = ("Mamba2ForCausalLM",)
+MODULES = PURE_MODULES
 
 
 def read(keys: Keys) -> ModelConfig:
     """A Mamba-2-class configuration."""
     hidden_size = keys.size("hidden_size", default=4096)
     heads, head_dim = keys.size("num_heads", default=128), keys.size("head_dim", default=64)
-    inner = hidden_size * keys.size("expand", default=2)
-    keys.require(heads * head_dim == inner, "num_heads", f"times head_dim must be expand · hidden_size, {inner}", heads)
+    inner = expanded(keys, "expand", hidden_size)
+    problem = f"times hidden_size {hidden_size} must be num_heads · head_dim, {heads * head_dim}"
+    keys.require(heads * head_dim == inner, "expand", problem, keys.raw("expand"))
     groups = keys.size("n_groups", default=8)
     keys.require(heads % groups == 0, "n_groups", f"must divide num_heads, {heads}", groups)
     bias = quiet_flag(keys, "use_bias", default=False)

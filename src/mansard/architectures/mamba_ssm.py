@@ -8,7 +8,7 @@ Sources: the modules mamba_simple, mamba2 and mixer_seq_simple of the package ma
 """
 
 from mansard.architectures._reading import layer_count, quiet_flag
-from mansard.architectures._state_space import auto_size, mamba1, mamba2, note_chunks, scanned
+from mansard.architectures._state_space import PURE_MODULES, auto_size, mamba1, mamba2, note_chunks, scanned
 from mansard.inputs.keys import Keys
 from mansard.inputs.mechanisms import Embedding, Head, Layer
 from mansard.inputs.mixers import Recurrence
@@ -17,6 +17,7 @@ from mansard.inputs.weights import Norm
 
 MODEL_TYPES = ("mamba_ssm",)
 ARCHITECTURES = ("MambaLMHeadModel",)
+MODULES = PURE_MODULES
 
 # What says how weights begin and how kernels run, and changes no count.
 _QUIET = (

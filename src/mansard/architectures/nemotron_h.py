@@ -23,6 +23,18 @@ from mansard.inputs.weights import Norm
 
 MODEL_TYPES = ("nemotron_h",)
 ARCHITECTURES = ("NemotronHForCausalLM",)
+# The publisher's own class says "backbone", the one of transformers "model"; all kinds of layers have one name.
+MODULES = {
+    "layer": "backbone.layers.{layer} model.layers.{layer}",
+    "embedding": "backbone.embeddings model.embeddings",
+    **{f"mixer.{name}": f"mixer.{name}" for name in ("in_proj", "out_proj", "q_proj", "k_proj", "v_proj", "o_proj")},
+    **{f"feed_forward.{name}": f"mixer.{name}" for name in ("up_proj", "down_proj")},
+    **{f"expert.{name}": f"mixer.experts.{{expert}}.{name}" for name in ("up_proj", "down_proj")},
+    **{f"shared_expert.{name}": f"mixer.shared_experts.{name}" for name in ("up_proj", "down_proj")},
+    "router.router": "mixer.gate",
+    "latent.latent_in_proj": "mixer.fc1_latent_proj",
+    "latent.latent_out_proj": "mixer.fc2_latent_proj",
+}
 _LETTERS = {"M": "linear_attention", "*": "full_attention", "-": "mlp", "E": "moe"}
 _LISTS, _PATTERN = ("layers_block_type", "layer_types"), "hybrid_override_pattern"
 

@@ -9,6 +9,7 @@ fourth layer on, with the third always among them. Heads are not rotated; there 
 Sources: arXiv:2405.16712; the class ZambaForCausalLM of Hugging Face transformers.
 """
 
+from mansard.architectures import _shared_blocks
 from mansard.architectures._experts import gated
 from mansard.architectures._reading import decoder, layer_count
 from mansard.architectures._shared_blocks import block_attention, block_layer, require_tied, with_blocks
@@ -20,6 +21,7 @@ from mansard.inputs.weights import Matrix, Norm
 
 MODEL_TYPES = ("zamba",)
 ARCHITECTURES = ("ZambaForCausalLM",)
+MODULES = _shared_blocks.MODULES
 _LISTS = ("layers_block_type", "layer_types")
 
 

@@ -9,10 +9,11 @@ values. The blocks are listed here as layers before the layers that they belong 
 Sources: arXiv:2411.15242; the class Zamba2ForCausalLM of Hugging Face transformers.
 """
 
+from mansard.architectures import _shared_blocks
 from mansard.architectures._experts import gated
 from mansard.architectures._reading import decoder, nullable_size, quiet_flag
 from mansard.architectures._shared_blocks import block_attention, block_layer, require_tied, with_blocks
-from mansard.architectures._state_space import layer_kinds, mamba2, note_chunks, scanned
+from mansard.architectures._state_space import expanded, layer_kinds, mamba2, note_chunks, scanned
 from mansard.inputs.keys import MOST_LAYERS, Keys
 from mansard.inputs.mechanisms import Layer
 from mansard.inputs.mixers import Attention, Recurrence
@@ -21,6 +22,7 @@ from mansard.inputs.weights import Matrix, Norm
 
 MODEL_TYPES = ("zamba2",)
 ARCHITECTURES = ("Zamba2ForCausalLM",)
+MODULES = _shared_blocks.MODULES
 _LISTS = ("layers_block_type", "layer_types")
 _MOST_BLOCKS = 256
 # The class's own order of 54 layers, by the distance from one block to the next: a block before each h.
@@ -48,7 +50,7 @@ def read(keys: Keys) -> ModelConfig:
 
 
 def _mamba(keys: Keys, hidden_size: int, *, bias: bool) -> Recurrence:
-    inner = hidden_size * keys.size("mamba_expand", default=2)
+    inner = expanded(keys, "mamba_expand", hidden_size)
     heads, groups = keys.size("n_mamba_heads", default=8), keys.size("mamba_ngroups", default=1)
     head_dim = keys.optional_size("mamba_headdim") or max(1, inner // heads)
     problem = f"times the head size {head_dim} must be mamba_expand · hidden_size, {inner}"
