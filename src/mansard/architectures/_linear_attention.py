@@ -74,6 +74,55 @@ def gated_delta(
     )
 
 
+def kimi_delta(hidden_size: int, *, heads: int, head_dim: int, kernel: int) -> Recurrence:
+    """Kimi Delta Attention: H heads with a state [K, V] each, K = V, whose decay is of each channel of the keys.
+
+    Queries, keys and values [h, H·K] each pass one convolution; decay and output gate come by way of K columns
+    [h, K], [K, H·K], the rate of writing directly [h, H]. Learned are A [H] and the time step's bias [H·K]. With q and
+    k of unit length, for each head and token: S = Diag(α)·S; S = S + β·k·(v - Sᵀ·k)ᵀ; y = Sᵀ·q, as in Gated DeltaNet.
+    The output is normalised [V] per head and multiplied by sigmoid(gate).
+
+    Vector FLOPs of a token: 7·H·K·V for the state (decay, two to read with k, two to add the outer product, two to read
+    with q), 7·H·V beside it (v - Sᵀ·k and its product with β, gate 5), 6·H·K for α (bias, softplus 3, product, exp),
+    4·H for β, 7·H·K for the lengths of q and k (3 each) and the scale of q, 4·C for the activation of the convolution.
+    State: H·K·V elements of a sequence, and k inputs of each of the C channels.
+
+    Source: Kimi Linear, arXiv:2510.26692, equation 1; the class KimiLinearDeltaAttention of Hugging Face transformers.
+
+    >>> mixer = kimi_delta(2304, heads=32, head_dim=128, kernel=4)
+    >>> mixer.state, mixer.convolution_state, mixer.scan_flops
+    (524288, 49152, 3801216)
+    >>> 7 * 32 * 128 * 128 + (7 + 6 + 7) * 32 * 128 + 4 * 32 + 4 * 3 * 32 * 128
+    3801216
+    """
+    width = heads * head_dim
+    state, mixed = width * head_dim, 3 * width
+    return Recurrence(
+        kind="kimi_delta",
+        projections=(
+            *(Matrix(name, hidden_size, width) for name in ("q_proj", "k_proj", "v_proj")),
+            Matrix("f_a_proj", hidden_size, head_dim),
+            Matrix("f_b_proj", head_dim, width),
+            Matrix("b_proj", hidden_size, heads),
+            Matrix("g_a_proj", hidden_size, head_dim),
+            Matrix("g_b_proj", head_dim, width),
+        ),
+        out=(Matrix("o_proj", width, hidden_size),),
+        state=state,
+        scan_flops=7 * state + 20 * width + 4 * heads + 4 * mixed,
+        scan_formula="(7·H·K·V + 7·H·V + 13·H·K + 4·H + 4·C)",
+        symbols=(
+            ("H", heads, "heads"),
+            ("K", head_dim, "size of a key"),
+            ("V", head_dim, "size of a value"),
+            ("C", mixed, "channels of the convolution: 3·H·K"),
+        ),
+        convolution=ShortConvolution(mixed, kernel),
+        vectors=heads + width,
+        norms=(Norm(kind="rms", size=head_dim, repeats=heads),),
+    )
+
+
 def chunk_flops(mixer: Recurrence) -> int:
     """Matrix FLOPs of one token where the delta rule is prefilled in chunks of C tokens, the whole square of each.
 
