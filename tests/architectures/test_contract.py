@@ -50,11 +50,12 @@ MINIMAL: dict[str, Any] = (
 
 # What a family cannot do without, and another would read otherwise.
 OWN: dict[str, dict[str, Any]] = {
+    "lfm2_moe": {"layer_types": ["conv", "full_attention", "conv", "full_attention"]},
     "nemotron_h": {"hybrid_override_pattern": "ME*-"},
     "zamba2": {"layers_block_type": ["mamba", "hybrid", "mamba", "hybrid"]},
 }
 # Classes that share the weights of blocks by the same switch, and one that never ties its head.
-FIXED_HEADS = {"zamba": True, "zamba2": True, "nemotron_h": False}
+FIXED_HEADS = {"zamba": True, "zamba2": True, "nemotron_h": False, "kimi_linear": False}
 
 
 def read(family: str, document: dict[str, Any]) -> ModelConfig:
