@@ -356,10 +356,13 @@ class TestRecurrentGemma:
         assert faults(self.document, lru_width=N * 5 + 1) == {"lru_width"}
 
 
+RWKV: dict[str, Any] = {
+    "model_type": "rwkv", "hidden_size": h, "num_hidden_layers": L, "vocab_size": W, "dtype": "bfloat16",
+}  # fmt: skip
+
+
 class TestRwkv:
-    document: dict[str, Any] = {
-        "model_type": "rwkv", "hidden_size": h, "num_hidden_layers": L, "vocab_size": W, "dtype": "bfloat16",
-    }  # fmt: skip
+    document = RWKV
 
     def test_parameters_by_hand(self) -> None:
         layer = 3 * h * h + h * h + 2 * h + 3 * h  # time mixing

@@ -352,7 +352,7 @@ def test_row_13_llama_405b_in_fp8() -> None:
 
 
 def test_row_14_qwen3_next_state() -> None:
-    """Qwen3-Next-80B-A3B: L of its 48 layers carry a state, H value heads of K by V; C channels are convolved over k."""
+    """Qwen3-Next-80B-A3B: L of 48 layers carry a state, H value heads of K by V; C channels are convolved over k."""
     L, H, G, K, V, k = 36, 32, 16, 128, 128, 4
     C = 2 * G * K + H * V
     model = mansard.load_model("qwen3-next-80b-a3b")
@@ -365,7 +365,7 @@ def test_row_14_qwen3_next_state() -> None:
     assert found.memory.state_bytes == 4 * L * H * K * V + 2 * L * C * k == 77_856_768
     each = found.to_dict()["model"]["kv_bytes_per_token"]
     assert each == 12 * 2 * 2 * 256 * 2 == 24_576
-    assert 77_856_768 == 3_168 * each
+    assert 3_168 * each == 77_856_768
     scan = next(row for row in found.decode.operators if row.kind == "scan")
     assert scan.cache_read_bytes + scan.cache_write_bytes == 2 * 4 * L * H * K * V == 150_994_944
 
