@@ -25,8 +25,9 @@ TOWER_LAYERS, TOWER_WIDTH = 27, 1152  # Kimi K2.5's vision tower
 
 
 def _experts(model: ModelConfig) -> int:
+    """Those that have a gate beside up."""
     parts = (layer.feed_forward for layer in model.layers)
-    return sum(part.num_experts for part in parts if isinstance(part, MixtureOfExperts))
+    return sum(part.num_experts for part in parts if isinstance(part, MixtureOfExperts) and part.expert.gated)
 
 
 def _quantised(model: ModelConfig) -> int:
@@ -50,9 +51,9 @@ def _difference(model: ModelConfig, row: dict[str, str]) -> int:
     if "NVFP4" in row["how_bytes"]:
         # Gate and up are two matrices in the checkpoint, one there: two fp32 scales for each expert.
         found += 8 * _experts(model)
-        # Modules that are left alone by name: not seen there under their prefix. Two fp32 scales less for each here.
+        # Modules that are left alone by name: not seen there under their prefix. 16 bits here, 4.5 and two fp32 scales there.
         kept, matrices = _left_alone(model) if model.model_type == "nemotron_h" else (0, 0)
-        found += kept * (16 * 16 - (4 * 16 + 8)) // 16 // 8 - 8 * matrices
+        found += kept * 23 // 16 - 8 * matrices
     if "bitsandbytes" in row["how_bytes"]:
         found += _quantised(model) // 64 // 256 * 4  # the fp32 scales of the scales
     if "gptq" in row["how_bytes"]:
