@@ -51,7 +51,7 @@ def _difference(model: ModelConfig, row: dict[str, str]) -> int:
     if "NVFP4" in row["how_bytes"]:
         # Gate and up are two matrices in the checkpoint, one there: two fp32 scales for each expert.
         found += 8 * _experts(model)
-        # Modules that are left alone by name: not seen there under their prefix. 16 bits here, 4.5 and two fp32 scales there.
+        # Modules left alone by name, not seen there under their prefix: 16 bits here, 4.5 and two fp32 scales there.
         kept, matrices = _left_alone(model) if model.model_type == "nemotron_h" else (0, 0)
         found += kept * 23 // 16 - 8 * matrices
     if "bitsandbytes" in row["how_bytes"]:
