@@ -7,6 +7,7 @@ from mansard.inputs.mixers import Attention, CrossAttention, LatentAttention, Mi
 from mansard.inputs.weights import Matrix
 from mansard.operators import attention, elementwise, matmul, recurrence
 from mansard.operators.cost import Op, Setting
+from mansard.operators.step import SOURCE
 from mansard.precision import WeightFormat
 
 Stored: TypeAlias = Callable[[Matrix], WeightFormat]
@@ -86,7 +87,7 @@ def _recurrent(mixer: Recurrence, weights: Stored, setting: Setting) -> Iterator
 def source_operators(mixer: CrossAttention, hidden: int, weights: Stored, setting: Setting) -> Iterator[Op]:
     """What cross-attention does once with the tokens of the other sequence: keys and values, kept for every step."""
     matrices = list(mixer.source_matrices(hidden))
-    yield from matmul.linears("cross_kv_proj", matrices, weights, setting, group="cross_attention")
+    yield from matmul.linears("cross_kv_proj", matrices, weights, setting, group="cross_attention", basis=SOURCE)
     if mixer.k_norm:
-        yield elementwise.norm("cross_k_norm", mixer.k_norm, setting, group="cross_attention")
+        yield elementwise.norm("cross_k_norm", mixer.k_norm, setting, group="cross_attention", basis=SOURCE)
     yield attention.cross_append(mixer, setting)

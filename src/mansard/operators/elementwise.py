@@ -33,7 +33,7 @@ GELU_FLOPS = 8  # x/2·(1 + tanh(√(2/π)·(x + 0.044715·x³))): the exact for
 SAMPLING_FLOPS = SOFTMAX_FLOPS  # a softmax over the vocabulary
 
 
-def norm(name: str, part: Norm, setting: Setting, *, group: str, residual: bool = False) -> Op:
+def norm(name: str, part: Norm, setting: Setting, *, group: str, residual: bool = False, basis: Basis = TOKENS) -> Op:
     """A normalisation of one vector per token (`repeats` of them per head); with the residual's sum if that is fused.
 
     Bytes: the weight once; in and out, with fused residual two of each, unless activations stay on the chip.
@@ -46,9 +46,9 @@ def norm(name: str, part: Norm, setting: Setting, *, group: str, residual: bool 
         group=group,
         dtype=setting.activation_dtype,
         symbols=(("h", width, "elements per token"),),
-        vector_flops=form(NORM_FLOPS[part.kind] * width, TOKENS, f"{NORM_FLOPS[part.kind]}·h"),
+        vector_flops=form(NORM_FLOPS[part.kind] * width, basis, f"{NORM_FLOPS[part.kind]}·h"),
         weight_bytes=form(setting.vector_bytes(part.parameters), ONE, "h·w"),
-        activation_bytes=form(setting.activation_bytes(vectors * width), TOKENS, f"{vectors}·h·a"),
+        activation_bytes=form(setting.activation_bytes(vectors * width), basis, f"{vectors}·h·a"),
     )
 
 
@@ -174,6 +174,24 @@ def learned_vectors(name: str, elements: int, setting: Setting, *, group: str) -
         symbols=(("N", elements, "elements"),),
         vector_flops=form(elements, TOKENS, "N"),
         weight_bytes=form(setting.vector_bytes(elements), ONE, "N·w"),
+    )
+
+
+def added_vectors(name: str, elements: int, width: int, setting: Setting) -> Op:
+    """Learned positions and tokens that an encoder adds to what runs through it: all are read, each token's added.
+
+    elements: of all of them. width: of a token. The front end does the sum unless nothing is fused.
+    """
+    vectors = 2 if setting.fusion == "none" else 0
+    return Op(
+        name=name,
+        kind="elementwise",
+        group="embedding",
+        dtype=setting.activation_dtype,
+        symbols=(("N", elements, "elements"), ("h", width, "hidden size")),
+        vector_flops=form(width, TOKENS, "h"),
+        weight_bytes=form(setting.vector_bytes(elements), ONE, "N·w"),
+        activation_bytes=form(setting.activation_bytes(vectors * width), TOKENS, f"{vectors}·h·a"),
     )
 
 

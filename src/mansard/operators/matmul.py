@@ -56,11 +56,17 @@ def by_format(
 
 
 def linears(
-    name: str, matrices: Sequence[Matrix], weights: Callable[[Matrix], WeightFormat], setting: Setting, *, group: str
+    name: str,
+    matrices: Sequence[Matrix],
+    weights: Callable[[Matrix], WeightFormat],
+    setting: Setting,
+    *,
+    group: str,
+    basis: Basis = TOKENS,
 ) -> Iterator[Op]:
     """Products of one input, as one operator for each format that they are stored in."""
     for own_name, own, one in by_format(name, matrices, weights):
-        yield linear(own_name, own, one, setting, group=group)
+        yield linear(own_name, own, one, setting, group=group, basis=basis)
 
 
 def expert_linear(
