@@ -89,17 +89,18 @@ class Attention(NamedTuple):
 
 
 class Indexer(NamedTuple):
-    """Chooses the `top_k` tokens that a query of sparse attention sees, DeepSeek-V3.2-Exp (2025).
+    """Chooses the tokens that a query of sparse attention sees, DeepSeek-V3.2-Exp (2025).
 
     Each of `heads` index queries [query_dim → head_dim] is scored against one index key [hidden → head_dim] of every
     token before it, which is cached beside the latents; the scores are weighed by a projection [hidden → heads].
+    `norm` is that of the keys; `rotary_dim` elements of each query and key are rotated.
     """
 
     heads: int
     head_dim: int
-    top_k: int
     query_dim: int
     norm: Norm
+    rotary_dim: int = 0
 
     def matrices(self, hidden_size: int) -> tuple[Matrix, ...]:
         return (
@@ -114,8 +115,8 @@ class LatentAttention(NamedTuple):
 
     With r = kv_lora_rank it keeps r + qk_rope_head_dim elements per token and layer, whatever the head count.
     `q_lora_rank` None: queries are projected directly. `bias` is on the down-projections and the output. `top_k`: a
-    query sees no more than so many tokens, those that the `indexer` chooses; None with a `top_k`: an earlier layer's
-    choice is used again.
+    query sees no more than so many tokens, those that the `indexer` chooses; without one, an earlier layer's choice is
+    used again.
     """
 
     heads: int

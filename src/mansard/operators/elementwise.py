@@ -79,8 +79,11 @@ def rotary(mixer: Attention | LatentAttention, setting: Setting) -> Op:
             (mixer.heads + mixer.kv_heads) * mixer.rotary_dim,
             (mixer.heads + mixer.kv_heads) * mixer.head_dim,
         )
-    else:  # one rotary key for all heads
+    else:  # one rotary key for all heads, and one for all index heads
         rotated = width = (mixer.heads + 1) * mixer.qk_rope_head_dim
+        if mixer.indexer:
+            rotated += (mixer.indexer.heads + 1) * mixer.indexer.rotary_dim
+            width += (mixer.indexer.heads + 1) * mixer.indexer.head_dim
     vectors = {"full": 0, "usual": 2, "none": 2}[setting.fusion]
     return Op(
         name="rotary",
