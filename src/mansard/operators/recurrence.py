@@ -1,6 +1,6 @@
 """Mixers that carry a state: short convolutions and scans over a state that does not grow with the context."""
 
-from mansard.inputs.mixers import Recurrence, ShortConvolution
+from mansard.inputs.mixers import Recurrence, ShortConvolution, TokenShift
 from mansard.operators.cost import Op, Setting, form
 from mansard.operators.step import ONE, RESUMED, SEQUENCES, TOKENS, Basis
 
@@ -67,4 +67,26 @@ def short_convolution(part: ShortConvolution, setting: Setting) -> Op:
         cache_read_bytes=form(setting.activation_bytes(kept * part.channels), RESUMED, "(k - 1)·C·a"),
         cache_write_bytes=form(setting.activation_bytes(part.channels), Basis("tail", fixed=kept), "C·a"),
         activation_bytes=form(setting.activation_bytes(moved), TOKENS, "2·C·a"),
+    )
+
+
+def token_shift(part: TokenShift, setting: Setting) -> Op:
+    """Inputs mixed with those of the token before, μ·x + (1 - μ)·x': 3 vector FLOPs for each element of the vectors μ.
+
+    Those of the last token are read, unless the step begins with nothing, and written at its end.
+    Source: RWKV, arXiv:2305.13048, equations 11 to 15.
+    """
+    moved = 0 if setting.fusion == "full" else part.kept + part.mixes
+    kept = setting.activation_bytes(part.kept)
+    return Op(
+        name="token_shift",
+        kind="convolution",
+        group="state",
+        dtype=setting.activation_dtype,
+        symbols=(("M", part.mixes, "elements of the vectors"), ("S", part.kept, "inputs of the token before")),
+        vector_flops=form(3 * part.mixes, TOKENS, "3·M"),
+        weight_bytes=form(setting.vector_bytes(part.mixes), ONE, "M·w"),
+        cache_read_bytes=form(kept, RESUMED, "S·a"),
+        cache_write_bytes=form(kept, SEQUENCES, "S·a"),
+        activation_bytes=form(setting.activation_bytes(moved), TOKENS, "(S + M)·a"),
     )
