@@ -40,13 +40,10 @@ PROJECTORS = {
 # Kinds that come in their own issue, or formats of weights that do: refused, never approximated.
 REFUSED_TYPES = {
     "",
-    "bert",
     "clip",
     "clip_text_model",
-    "deepseek_v32",
     "gemma4",
     "glm4v",
-    "glm_moe_dsa",
     "minicpmv",
     "modernbert",
     "nemotron-nas",
@@ -60,9 +57,7 @@ REFUSED_TYPES = {
     "step3p7",
     "t5",
     "umt5",
-    "vit",
     "whisper",
-    "xlm-roberta",
 }
 REFUSED_FILES = {
     "hf_defaults/paligemma.json": "use_bidirectional_attention",

@@ -20,7 +20,8 @@ class Attention(NamedTuple):
     the layer's. `gate_size`: columns of a projection that gates the output, with a bias if `gate_bias`. `has_values`
     False: keys serve as values, and have no projection of their own. `shares_cache`: attends to the keys and values of
     an earlier layer and keeps none; `unused_parameters` are those of projections that the checkpoint has all the same.
-    `vectors` counts elements of further learned vectors and tables.
+    `vectors` counts elements of further learned vectors and tables. `is_cached` False: of an encoder with a causal
+    mask, which keeps nothing.
     """
 
     heads: int
@@ -46,6 +47,7 @@ class Attention(NamedTuple):
     v_norm: Norm | None = None
     vectors: int = 0
     gate_bias: bool = False
+    is_cached: bool = True
 
     @property
     def value_dim(self) -> int:
@@ -54,7 +56,8 @@ class Attention(NamedTuple):
     @property
     def cache_elements_per_token(self) -> int:
         """Keys and values of one token in one layer, by key/value heads; 0 where an earlier layer's are used."""
-        return 0 if self.shares_cache or not self.causal else self.attended_elements_per_token
+        keeps = self.causal and self.is_cached and not self.shares_cache
+        return self.attended_elements_per_token if keeps else 0
 
     @property
     def attended_elements_per_token(self) -> int:
@@ -90,17 +93,18 @@ class Attention(NamedTuple):
 
 
 class Indexer(NamedTuple):
-    """Chooses the `top_k` tokens that a query of sparse attention sees, DeepSeek-V3.2-Exp (2025).
+    """Chooses the tokens that a query of sparse attention sees, DeepSeek-V3.2-Exp (2025).
 
     Each of `heads` index queries [query_dim → head_dim] is scored against one index key [hidden → head_dim] of every
     token before it, which is cached beside the latents; the scores are weighed by a projection [hidden → heads].
+    `norm` is that of the keys; `rotary_dim` elements of each query and key are rotated.
     """
 
     heads: int
     head_dim: int
-    top_k: int
     query_dim: int
     norm: Norm
+    rotary_dim: int = 0
 
     def matrices(self, hidden_size: int) -> tuple[Matrix, ...]:
         return (
@@ -115,8 +119,8 @@ class LatentAttention(NamedTuple):
 
     With r = kv_lora_rank it keeps r + qk_rope_head_dim elements per token and layer, whatever the head count.
     `q_lora_rank` None: queries are projected directly. `bias` is on the down-projections and the output. `top_k`: a
-    query sees no more than so many tokens, those that the `indexer` chooses; None with a `top_k`: an earlier layer's
-    choice is used again. `rotates` False: the part of a head that others rotate is left as it is.
+    query sees no more than so many tokens, those that the `indexer` chooses; without one, an earlier layer's choice is
+    used again. `rotates` False: the part of a head that others rotate is left as it is.
     """
 
     heads: int

@@ -11,6 +11,16 @@ def scan(mixer: Recurrence, setting: Setting) -> Op:
     The state of a sequence is read at the beginning of a step, unless it begins with nothing, and written at its end.
     Learned decays, skips and time steps are read with the weights. Chunked algorithms, which turn part of the scan into
     matrix products, do other work for the same result. Sources: with the mixer that is scanned.
+
+    A layer of Mamba-2 2.7B in decode: 80·64·128 numbers of state in fp32 are read and written, whatever the context.
+
+    >>> from mansard.operators.step import Step
+    >>> setting = Setting("bf16", 16, 16, fusion="full", attention="fused")
+    >>> work = dict(scan_flops=5 * 80 * 64 * 128, scan_formula="5·H·P·N", symbols=())
+    >>> mixer = Recurrence("mamba2", projections=(), out=(), state=80 * 64 * 128, **work)
+    >>> cost = scan(mixer, setting).cost(Step(batch=1, new=1, cached=1000))
+    >>> cost.cache_read_bytes, cost.cache_write_bytes, 80 * 64 * 128 * 4
+    (2621440, 2621440, 2621440)
     """
     stored = -(-mixer.state * setting.state_bits // 8)
     width = sum(matrix.columns for matrix in mixer.projections)
@@ -33,7 +43,15 @@ def short_convolution(part: ShortConvolution, setting: Setting) -> Op:
     """A causal convolution over k tokens, each channel by itself: 2·k FLOPs an element, on the vector units.
 
     The k - 1 inputs before the step are read, unless it begins with nothing. As many are kept for the next step, of
-    which those of the step's own tokens are written.
+    which those of the step's own tokens are written. Source: Mamba, arXiv:2312.00752, section 3.4.
+
+    >>> from mansard.operators.step import Step
+    >>> setting = Setting("bf16", 16, 16, fusion="full", attention="fused")
+    >>> cost = short_convolution(ShortConvolution(channels=8192, kernel=4), setting).cost(Step(1, 1, 1000))
+    >>> cost.vector_flops, 2 * 4 * 8192
+    (65536, 65536)
+    >>> cost.cache_read_bytes, 3 * 8192 * 2
+    (49152, 49152)
     """
     kept = part.kernel - 1
     flops = 2 * part.kernel + (1 if part.bias else 0)
