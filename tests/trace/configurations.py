@@ -6,6 +6,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+from linear import with_linear
 from recurrent import with_states
 
 from reference_data import folder
@@ -152,7 +153,8 @@ def varied(defaults: dict[str, Any], model_type: str, seed: int) -> dict[str, An
     if "attention_types" in defaults:  # GPT-Neo: whole and windowed layers by turns, in pairs
         pairs = random.choice((1, 2, 3))
         found |= {"attention_types": [[["global", "local"], pairs]], "num_layers": 2 * pairs, "window_size": 16}
-    return with_states(found, defaults, model_type, random)
+    found = with_states(found, defaults, model_type, random)
+    return with_linear(found, defaults, model_type, random)
 
 
 def _heads(defaults: dict[str, Any], random: Random) -> dict[str, Any]:
