@@ -55,7 +55,8 @@ PAGES = (
         "Layers that carry a state of fixed size instead of a cache that grows with the context.",
         (
             "inputs.mixers:Recurrence", "operators.recurrence:scan", "operators.recurrence:short_convolution",
-            "architectures._state_space:",
+            "operators.recurrence:token_shift", "architectures._state_space:", "architectures._linear_attention:",
+            "architectures._short_convolutions:", "architectures.recurrent_gemma:rg_lru", "architectures.rwkv:rwkv4",
         ),
     ),
     Page(

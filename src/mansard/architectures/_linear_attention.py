@@ -42,7 +42,7 @@ def gated_delta(
     β (4), 7·G·K for the lengths of q and k (3 each) and the scale of q, 4·C for the activation of the convolution.
     State: H·K·V elements of a sequence, and k inputs of each of the C channels.
 
-    Source: Gated Delta Networks, arXiv:2412.06464, equation 10; the class Qwen3NextGatedDeltaNet of Hugging Face
+    Source: Gated Delta Networks, arXiv:2412.06464, section 3; the class Qwen3NextGatedDeltaNet of Hugging Face
     transformers.
 
     >>> into, out = Matrix("in_proj", 2048, 12352), Matrix("out_proj", 4096, 2048)
@@ -87,7 +87,7 @@ def kimi_delta(hidden_size: int, *, heads: int, head_dim: int, kernel: int) -> R
     4·H for β, 7·H·K for the lengths of q and k (3 each) and the scale of q, 4·C for the activation of the convolution.
     State: H·K·V elements of a sequence, and k inputs of each of the C channels.
 
-    Source: Kimi Linear, arXiv:2510.26692, equation 1; the class KimiLinearDeltaAttention of Hugging Face transformers.
+    Source: Kimi Linear, arXiv:2510.26692, section 3; the class KimiLinearDeltaAttention of Hugging Face transformers.
 
     >>> mixer = kimi_delta(2304, heads=32, head_dim=128, kernel=4)
     >>> mixer.state, mixer.convolution_state, mixer.scan_flops
@@ -133,7 +133,7 @@ def lightning(hidden_size: int, *, heads: int, head_dim: int) -> Recurrence:
     SiLU of queries, keys and values, 5·H·V for the gate. State: H·K·V elements of a sequence. In blocks of B tokens
     there are 2·B·H·(K + V) + 4·H·K·V matrix FLOPs a token in their place.
 
-    Source: Lightning Attention-2, arXiv:2401.04658, equation 4; MiniMax-01, arXiv:2501.08313; the class
+    Source: Lightning Attention-2, arXiv:2401.04658; MiniMax-01, arXiv:2501.08313; the class
     MiniMaxLightningAttention of Hugging Face transformers.
 
     >>> mixer = lightning(6144, heads=64, head_dim=128)
@@ -158,7 +158,7 @@ def chunk_flops(mixer: Recurrence) -> int:
 
     For each value head: keys with keys and queries with keys, 2·C·K each; the triangular system solved for values and
     keys, C·(K + V); the scores' product with the values, 2·C·V; three products with the state, 2·K·V each.
-    Source: arXiv:2412.06464, section 3.3; DeltaNet in parallel, arXiv:2406.06484.
+    Source: arXiv:2412.06464, section 3; DeltaNet in parallel over the sequence, arXiv:2406.06484.
 
     >>> into, out = Matrix("in_proj", 2048, 12352), Matrix("out_proj", 4096, 2048)
     >>> mixer = gated_delta([into], out, key_heads=16, value_heads=32, key_dim=128, value_dim=128, kernel=4)
