@@ -55,7 +55,7 @@ OWN: dict[str, dict[str, Any]] = {
     "zamba2": {"layers_block_type": ["mamba", "hybrid", "mamba", "hybrid"]},
 }
 # Classes that share the weights of blocks by the same switch, and one that never ties its head.
-FIXED_HEADS = {"zamba": True, "zamba2": True, "nemotron_h": False, "kimi_linear": False}
+FIXED_HEADS = {"zamba": True, "zamba2": True, "nemotron_h": False, "kimi_linear": False, "bailing_hybrid": False}
 
 
 def read(family: str, document: dict[str, Any]) -> ModelConfig:

@@ -19,6 +19,9 @@ _CHOICES: dict[str, tuple[Any, ...]] = {
     "use_expert_bias": (True, False),
     "attention_window_size": (16, 48),
     "attention_hidden_size": (None,),
+    "short_conv_kernel_size": (2, 4),
+    "use_attention_gate": (True, False),
+    "use_sandwich_norm": (True, False),
 }
 _KINDS = {
     **dict.fromkeys(
@@ -26,12 +29,15 @@ _KINDS = {
         ("linear_attention", "full_attention"),
     ),
     **dict.fromkeys(("lfm2", "lfm2_moe"), ("conv", "full_attention")),
+    "lfm3": ("conv", "full_attention", "sliding_attention"),
+    "bailing_hybrid": ("linear_attention", "full_attention"),
 }
 
 
 def with_linear(found: dict[str, Any], defaults: dict[str, Any], model_type: str, random: Random) -> dict[str, Any]:
     """The configuration with what concerns such layers drawn; as it is for a class that has none."""
-    if not {"linear_conv_kernel_dim", "conv_L_cache", "lru_width", "attention_hidden_size"} & set(defaults):
+    marks = {"linear_conv_kernel_dim", "conv_L_cache", "lru_width", "attention_hidden_size", "short_conv_kernel_size"}
+    if not marks & set(defaults):
         return found
     made = found | {key: random.choice(choices) for key, choices in _CHOICES.items() if key in defaults}
     if "linear_num_key_heads" in defaults:
@@ -41,8 +47,12 @@ def with_linear(found: dict[str, Any], defaults: dict[str, Any], model_type: str
         made["lru_width"] = made["num_attention_heads"] * random.choice((12, 20))
         made["sliding_window"] = made["attention_window_size"]  # the class takes both for the same
         made["num_hidden_layers"] = random.choice((3, 5, 7))
-    if model_type == "kimi_linear":  # the class repeats keys by the ratio of the two, and has as many as heads
+    if model_type in (
+        "kimi_linear",
+        "bailing_hybrid",
+    ):  # as many keys as heads, whatever the number says
         made |= {"num_key_value_heads": made["num_attention_heads"], "num_experts_per_token": random.choice((1, 2))}
+        made |= {key: 1 for key in ("num_expert_group", "topk_group") if key in defaults}
     if model_type in _KINDS:
         kinds = _KINDS[model_type]
         made["layer_types"] = [*kinds, *random.choices(kinds, k=random.choice((1, 3)))]

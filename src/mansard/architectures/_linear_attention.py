@@ -74,13 +74,14 @@ def gated_delta(
     )
 
 
-def kimi_delta(hidden_size: int, *, heads: int, head_dim: int, kernel: int) -> Recurrence:
+def kimi_delta(hidden_size: int, *, heads: int, head_dim: int, kernel: int, narrow: bool = True) -> Recurrence:
     """Kimi Delta Attention: H heads with a state [K, V] each, K = V, whose decay is of each channel of the keys.
 
     Queries, keys and values [h, H·K] each pass one convolution; decay and output gate come by way of K columns
-    [h, K], [K, H·K], the rate of writing directly [h, H]. Learned are A [H] and the time step's bias [H·K]. With q and
-    k of unit length, for each head and token: S = Diag(α)·S; S = S + β·k·(v - Sᵀ·k)ᵀ; y = Sᵀ·q, as in Gated DeltaNet.
-    The output is normalised [V] per head and multiplied by sigmoid(gate).
+    [h, K], [K, H·K] each, or directly [h, H·K] unless they are `narrow`; the rate of writing directly [h, H]. Learned
+    are A [H] and the time step's bias [H·K]. With q and k of unit length, for each head and token: S = Diag(α)·S;
+    S = S + β·k·(v - Sᵀ·k)ᵀ; y = Sᵀ·q, as in Gated DeltaNet. The output is normalised [V] per head and multiplied by
+    sigmoid(gate).
 
     Vector FLOPs of a token: 7·H·K·V for the state (decay, two to read with k, two to add the outer product, two to read
     with q), 7·H·V beside it (v - Sᵀ·k and its product with β, gate 5), 6·H·K for α (bias, softplus 3, product, exp),
@@ -97,15 +98,19 @@ def kimi_delta(hidden_size: int, *, heads: int, head_dim: int, kernel: int) -> R
     """
     width = heads * head_dim
     state, mixed = width * head_dim, 3 * width
+
+    def spread(name: str) -> tuple[Matrix, ...]:
+        if not narrow:
+            return (Matrix(f"{name}_proj", hidden_size, width),)
+        return Matrix(f"{name}_a_proj", hidden_size, head_dim), Matrix(f"{name}_b_proj", head_dim, width)
+
     return Recurrence(
         kind="kimi_delta",
         projections=(
             *(Matrix(name, hidden_size, width) for name in ("q_proj", "k_proj", "v_proj")),
-            Matrix("f_a_proj", hidden_size, head_dim),
-            Matrix("f_b_proj", head_dim, width),
+            *spread("f"),
             Matrix("b_proj", hidden_size, heads),
-            Matrix("g_a_proj", hidden_size, head_dim),
-            Matrix("g_b_proj", head_dim, width),
+            *spread("g"),
         ),
         out=(Matrix("o_proj", width, hidden_size),),
         state=state,
