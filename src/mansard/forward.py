@@ -39,7 +39,8 @@ def operators(model: ModelConfig, deployment: Deployment, engine: Engine, latent
         return (matmul.opaque(model.opaque_parameters, opaque_format(model, deployment), setting),)
     found = [*_before(model, deployment, setting)]
     for layer, count in model.distinct_layers:
-        found += [op.times(count) for op in _layer(layer, model, deployment, setting)]
+        formats = layer_formats(layer, model, deployment)
+        found += [op.times(count) for op in layer_operators(layer, model.hidden_size, formats, setting)]
     return (*found, *_after(model, deployment, setting))
 
 
@@ -91,8 +92,9 @@ def _after(model: ModelConfig, deployment: Deployment, setting: Setting) -> Iter
         yield elementwise.logits_out(model.head.vocab_size, setting, softcap=model.head.softcap)
 
 
-def _layer(layer: Layer, model: ModelConfig, deployment: Deployment, setting: Setting) -> Iterator[Op]:
-    hidden, part, formats = model.hidden_size, layer.feed_forward, layer_formats(layer, model, deployment)
+def layer_operators(layer: Layer, hidden: int, formats: Formats, setting: Setting) -> Iterator[Op]:
+    """The operators of one layer of `hidden` elements per token, its matrices stored as `formats` says."""
+    part = layer.feed_forward
     for norm in dict.fromkeys(layer.norms):
         alike = layer.norms.count(norm)
         yield elementwise.norm("norm", norm, setting, group="norm", residual=True).times(alike)

@@ -55,6 +55,11 @@ def state_bytes(model: ModelConfig, deployment: Deployment) -> int:
     return carried + inputs
 
 
+def source_bytes(model: ModelConfig, deployment: Deployment, source: int) -> int:
+    """Bytes of the keys and values that cross-attention keeps of `source` tokens of an encoder, for one sequence."""
+    return source * -(-model.source_elements_per_token * cache_bits(model, deployment) // 8)
+
+
 def widest_elements(model: ModelConfig) -> int:
     """Elements per token at the widest point: the operator with most inputs and outputs, and the residual stream."""
     return model.hidden_size + max((_widest(layer, model.hidden_size) for layer, _ in model.distinct_layers), default=0)
@@ -71,6 +76,21 @@ def activation_bytes(
     bits = DTYPE_BITS[deployment.activations or model.dtype]
     logits = batch * model.head.vocab_size * 4 if model.head else 0
     return at_once * widest * bits // 8 + logits
+
+
+def widest_of_encoder(encoder: Encoder) -> int:
+    """The same of an encoder, its front and back ends included."""
+    layers = [_widest(layer, encoder.hidden_size) for layer, _ in distinct(encoder.layers)]
+    around = [one.matrix.rows + one.matrix.columns for one in (*encoder.front, *encoder.back)]
+    return encoder.hidden_size + max((*layers, *around), default=0)
+
+
+def encoder_activation_bytes(
+    model: ModelConfig, deployment: Deployment, engine: Engine, *, widest: int, tokens: int, sequences: int
+) -> int:
+    """Activations of so many sequences at an encoder's widest point, in the engine's pieces of whole sequences."""
+    at_once = max(1, min(sequences, engine.max_num_batched_tokens // max(1, tokens))) if sequences else 0
+    return at_once * tokens * widest * DTYPE_BITS[deployment.activations or model.dtype] // 8
 
 
 def _widest(layer: Layer, hidden_size: int) -> int:

@@ -7,6 +7,7 @@ from mansard.inputs.mixers import Attention, CrossAttention, LatentAttention, Mi
 from mansard.inputs.weights import Matrix
 from mansard.operators import attention, elementwise, matmul, recurrence
 from mansard.operators.cost import Op, Setting
+from mansard.operators.step import SOURCE
 from mansard.precision import WeightFormat
 
 Stored: TypeAlias = Callable[[Matrix], WeightFormat]
@@ -49,7 +50,8 @@ def _latents(mixer: LatentAttention, hidden: int, weights: Stored, setting: Sett
         yield matmul.linear(matrix.name, [matrix], weights(matrix), setting, group="attention")
     for norm in mixer.norms:
         yield elementwise.norm("latent_norm", norm, setting, group="attention")
-    yield elementwise.rotary(mixer, setting)
+    if mixer.rotates:
+        yield elementwise.rotary(mixer, setting)
     yield attention.append(mixer, setting)
     if mixer.indexer:
         yield attention.index_scores(mixer.indexer, setting)
@@ -69,6 +71,8 @@ def _cross(mixer: CrossAttention, hidden: int, weights: Stored, setting: Setting
 
 
 def _recurrent(mixer: Recurrence, weights: Stored, setting: Setting) -> Iterator[Op]:
+    if mixer.shift:
+        yield recurrence.token_shift(mixer.shift, setting)
     for matrix in mixer.projections:
         yield matmul.linear(matrix.name, [matrix], weights(matrix), setting, group="state")
     if mixer.convolution:
@@ -86,7 +90,7 @@ def _recurrent(mixer: Recurrence, weights: Stored, setting: Setting) -> Iterator
 def source_operators(mixer: CrossAttention, hidden: int, weights: Stored, setting: Setting) -> Iterator[Op]:
     """What cross-attention does once with the tokens of the other sequence: keys and values, kept for every step."""
     matrices = list(mixer.source_matrices(hidden))
-    yield from matmul.linears("cross_kv_proj", matrices, weights, setting, group="cross_attention")
+    yield from matmul.linears("cross_kv_proj", matrices, weights, setting, group="cross_attention", basis=SOURCE)
     if mixer.k_norm:
-        yield elementwise.norm("cross_k_norm", mixer.k_norm, setting, group="cross_attention")
+        yield elementwise.norm("cross_k_norm", mixer.k_norm, setting, group="cross_attention", basis=SOURCE)
     yield attention.cross_append(mixer, setting)

@@ -29,9 +29,8 @@ _NULL_WHEN_ABSENT = ("sliding_window", "q_lora_rank")
 # Kinds that are known and not supported, so that the refusal can say what they are. Words that names contain.
 _OTHER_KINDS = {
     "hybrids of attention and state-space or linear layers": (
-        "qwen3_next", "qwen3_5", "rwkv", "recurrent_gemma", "lfm2", "kimi_linear", "minimax_m1", "minimax_text",
+        "rwkv", "recurrent_gemma", "lfm2", "minimax_m1", "minimax_text",
     ),
-    "models with sparse attention": ("deepseek_v32", "glm_moe_dsa"),
     "models whose layers share or shape their caches by themselves": ("gemma3n", "gemma4", "openelm", "nemotron-nas"),
     "encoders": ("bert", "roberta", "electra", "deberta", "mpnet", "nomic"),
     "encoder-decoders": ("t5", "bart", "whisper", "marian", "pegasus", "mbart"),

@@ -175,13 +175,14 @@ def step_bound(times: StepClocks) -> float:
     return max(times)  # type: ignore[no-any-return]
 
 
-def summed_decode_s(plan: Plan, batch: int, first: int, last: int) -> float:
-    """Seconds of the decode steps from `first` to `last` cached tokens, one after another, each at its bound.
+def summed_decode_s(plan: Plan, first: Step, last: int) -> float:
+    """Seconds of the decode steps from the first to that of `last` cached tokens, one after another, each at its bound.
 
     Each clock is linear in the cached tokens between the places where a window fills or a chunk begins, so that a
     stretch is an arithmetic series wherever one clock binds at both of its ends; where not, it is halved.
     """
-    return sum(_stretch_s(plan, batch, start, end) for start, end in _stretches(plan.bases, first, last))
+    begins: int = first.cached
+    return sum(_stretch_s(plan, first, start, end) for start, end in _stretches(plan.bases, begins, last))
 
 
 def _stretches(bases: Iterable[Basis], first: int, last: int) -> list[tuple[int, int]]:
@@ -196,16 +197,16 @@ def _stretches(bases: Iterable[Basis], first: int, last: int) -> list[tuple[int,
     return list(zip(starts, sorted(ends), strict=False))
 
 
-def _stretch_s(plan: Plan, batch: int, first: int, last: int) -> float:
-    at_first = step_clocks(plan, Step(batch=batch, new=1, cached=first))
-    at_last = step_clocks(plan, Step(batch=batch, new=1, cached=last))
+def _stretch_s(plan: Plan, step: Step, first: int, last: int) -> float:
+    at_first = step_clocks(plan, step._replace(cached=first))
+    at_last = step_clocks(plan, step._replace(cached=last))
     steps = last - first + 1
     binding = at_first.index(max(at_first))
     if steps <= 2 or at_last[binding] >= max(at_last):
         ends = (max(at_first), max(at_last))
         return ends[0] if steps == 1 else (ends[0] + ends[1]) * steps / 2  # type: ignore[no-any-return]
     middle = (first + last) // 2
-    return _stretch_s(plan, batch, first, middle) + _stretch_s(plan, batch, middle + 1, last)
+    return _stretch_s(plan, step, first, middle) + _stretch_s(plan, step, middle + 1, last)
 
 
 def _forms(one: BoundOp) -> tuple[Compiled, ...]:

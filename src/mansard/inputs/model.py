@@ -19,7 +19,8 @@ class ModelConfig:
     """Everything about a model that counting needs; built by a family from its own configuration.
 
     For a model given as a parameter count alone `layers` is empty and `opaque_parameters` is the count. A model that is
-    nothing but an encoder has no layers of its own. `state_dtype`: in which recurrent layers keep their state.
+    nothing but an encoder has no layers of its own. `start_tokens`: those that the decoder of an encoder-decoder begins
+    with. `state_dtype`: in which recurrent layers keep their state.
     `stored`: what the model's files hold, where they were read.
     """
 
@@ -33,6 +34,7 @@ class ModelConfig:
     head: Head | None
     final_norm: Norm | None
     encoders: tuple[Encoder, ...] = ()
+    start_tokens: int = 0
     dtype: str = "bf16"
     state_dtype: str = "fp32"
     quantization: Quantization | None = None
@@ -93,6 +95,16 @@ class ModelConfig:
             for mixer in layer.mixers
             if isinstance(mixer, CrossAttention)
         )
+
+    @property
+    def has_decoder(self) -> bool:
+        """Whether it makes tokens: it has layers of its own, or is known by its parameters alone."""
+        return bool(self.layers) or self.opaque_parameters > 0
+
+    @property
+    def has_cross_attention(self) -> bool:
+        """Whether its layers attend to what an encoder gives, instead of finding it in the prompt."""
+        return any(isinstance(mixer, CrossAttention) for layer, _ in self.distinct_layers for mixer in layer.mixers)
 
     def _recurrences(self) -> Iterable[tuple[Recurrence, int]]:
         for layer, count in self.distinct_layers:
