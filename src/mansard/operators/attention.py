@@ -108,7 +108,7 @@ def index_scores(indexer: Indexer, setting: Setting) -> Op:
     >>> from mansard.operators.step import Step
     >>> setting = Setting("bf16", 16, 16, fusion="full", attention="absorbed")
     >>> from mansard.inputs.weights import Norm
-    >>> indexer = Indexer(heads=64, head_dim=128, top_k=2048, query_dim=1536, norm=Norm("layer", 128))
+    >>> indexer = Indexer(heads=64, head_dim=128, query_dim=1536, norm=Norm("layer", 128))
     >>> op = index_scores(indexer, setting)
     >>> op.cost(Step(batch=1, new=1, cached=8191)).flops, 2 * 64 * 128 * 8192
     (134217728, 134217728)
