@@ -50,6 +50,7 @@ MINIMAL: dict[str, Any] = (
 
 # What a family cannot do without, and another would read otherwise.
 OWN: dict[str, dict[str, Any]] = {
+    "lfm2_moe": {"layer_types": ["conv", "full_attention", "conv", "full_attention"]},
     "nemotron_h": {"hybrid_override_pattern": "ME*-"},
     "zamba2": {"layers_block_type": ["mamba", "hybrid", "mamba", "hybrid"]},
 }
