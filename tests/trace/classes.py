@@ -95,7 +95,7 @@ def trace_language_model(document: Mapping[str, Any], *, batch: int, prompt: int
     with torch.device(device), torch.no_grad():
         with counter.trace("prefill"):
             model(torch.zeros(batch, prompt, dtype=torch.long), past_key_values=cache, use_cache=True, **words)
-        held = sum(layer.keys.numel() + layer.values.numel() for layer in cache.layers if layer.is_initialized)
+        held = sum(_held(layer) for layer in cache.layers if layer.is_initialized)
         with counter.trace("decode"):
             model(torch.zeros(batch, 1, dtype=torch.long), past_key_values=cache, use_cache=True, **words)
     return Passes(
@@ -105,3 +105,9 @@ def trace_language_model(document: Mapping[str, Any], *, batch: int, prompt: int
         all_logits=not words,
         all_experts=any(type(module).__name__ in _ALL_EXPERTS for module in model.modules()),
     )
+
+
+def _held(layer: Any) -> int:
+    """Elements of one layer's cache: keys and values, and index keys; nothing where it attends to another's."""
+    kept = (getattr(layer, name, None) for name in ("keys", "values", "indexer_keys"))
+    return sum(tensor.numel() for tensor in kept if tensor is not None)
