@@ -31,7 +31,7 @@ _OTHER_KINDS = {
     "hybrids of attention and state-space or linear layers": (
         "rwkv5", "rwkv6", "rwkv7",
     ),
-    "models whose layers share or shape their caches by themselves": ("gemma3n", "gemma4", "openelm", "nemotron-nas"),
+    "models whose layers share or shape their caches by themselves": ("openelm", "nemotron-nas"),
     "encoders": ("bert", "electra", "deberta", "mpnet", "longformer"),
     "encoder-decoders": ("t5", "bart", "pegasus", "marian", "m2m", "led"),
     "vision towers": ("clip", "siglip", "vit", "dino", "swin"),

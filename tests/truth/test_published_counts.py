@@ -32,6 +32,8 @@ PROJECTORS = {
     "hf/nvidia--Kimi-K2.7-Code-NVFP4.json": _KIMI_PROJECTOR,
     "hf/google--gemma-3-4b-it.json": 1152 * 2560 + 1152,
     "hf/Qwen--Qwen2-Audio-7B-Instruct.json": (1280 + 1) * 4096,
+    "hf/google--gemma-4-26B-A4B.json": 0,  # counted with its vision tower
+    "hf/nvidia--Gemma-4-26B-A4B-NVFP4.json": 0,
     "hf/zai-org--GLM-4.5-Air.json": 0,  # counted with its vision tower
     "hf/mistralai--Mistral-Small-3.2-24B-Instruct-2506.json": 1024 + 4 * 1024 * 1024 + 1024 * 5120 + 5120 * 5120,
     "hf/llava-hf--llava-1.5-7b-hf.json": (1024 + 1) * 4096 + (4096 + 1) * 4096,
@@ -42,7 +44,6 @@ REFUSED_TYPES = {
     "",
     "clip",
     "clip_text_model",
-    "gemma4",
     "glm4v",
     "minicpmv",
     "modernbert",
