@@ -94,7 +94,7 @@ def test_a_minimal_config_reads(family: str) -> None:
     assert {len(layers) for layers in stacks} == {L}
     tables = [model.embedding, *(encoder.embedding for encoder in model.encoders)]
     reads_text = model.layers or any(encoder.modality == "text" for encoder in model.encoders)
-    assert {table.vocab_size for table in tables if table} == ({V} if reads_text else set())
+    assert {table.vocab_size for table in tables if table and table.vocab_size} == ({V} if reads_text else set())
     assert (model.cache_elements_per_token + model.state_elements > 0) == bool(model.layers)
 
 

@@ -4,12 +4,14 @@ A table [buckets, heads] is added to the scores: in T5 and mT5 the first layer o
 every layer has its own. Heads are of `d_kv`, whatever the width. `feed_forward_proj` says whether the part is gated.
 Encoder and decoder look tokens up in one table; the head is tied to it, unless `tie_word_embeddings` is false, as in
 T5 1.1, mT5 and Flan: their checkpoints hold a head of its own, which newer releases of the class tie all the same.
-T5EncoderModel, the text encoder of many image models, is the encoder alone.
+T5EncoderModel, the text encoder of many image models, is the encoder alone: also where a configuration names no class
+and lies in the folder text_encoder of a pipeline.
 
 Sources: arXiv:1910.10683, arXiv:2010.11934, arXiv:2304.09151; the class T5ForConditionalGeneration of Hugging Face
 transformers.
 """
 
+import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -28,6 +30,8 @@ MODEL_TYPES = ("t5", "mt5", "umt5")
 _PREFIXES = {"t5": "T5", "mt5": "MT5", "umt5": "UMT5"}
 _WITH_HEAD = ("ForConditionalGeneration", "WithLMHeadModel")
 _ENCODERS = {"EncoderModel": (), "ForTokenClassification": ("token labels",)}
+# A pipeline of images keeps what reads its prompts in folders of this name, as encoders alone.
+_COMPONENT = re.compile(r"text_encoder(_\d)?(/config)?\.json$")
 ARCHITECTURES = tuple(f"{prefix}{name}" for prefix in _PREFIXES.values() for name in (*_WITH_HEAD, "Model", *_ENCODERS))
 
 
