@@ -56,9 +56,6 @@ REFUSED_TYPES = {
     "siglip2",
     "siglip_vision_model",
     "step3p7",
-    "t5",
-    "umt5",
-    "whisper",
 }
 REFUSED_FILES = {
     "hf_defaults/paligemma.json": "use_bidirectional_attention",
@@ -69,6 +66,7 @@ REFUSED_FILES = {
 }
 # Files that name no model_type, and are known by what else they say.
 UNNAMED_FILES = {"hf/state-spaces--mamba-130m.json"}
+CROSS_TOKENS = {"whisper": 1500, "t5": 24}
 TABLE = rows("models/truth.csv")
 
 
@@ -95,6 +93,9 @@ def test_counts_equal_the_published_ones(row: dict[str, str]) -> None:
         assert model.cache_elements_per_token == int(row["kv_elems_per_token"])
     if row["state_elems_per_seq"]:  # as the class keeps it: with all the inputs that a convolution spans
         assert model.state_elements + model.convolution_state_elements == int(row["state_elems_per_seq"])
+    if row["cross_attn_kv_elems"]:  # of the tokens that the table's run gave the encoder
+        tokens = CROSS_TOKENS[row["model_type"]]
+        assert model.source_elements_per_token * tokens == int(row["cross_attn_kv_elems"])
     if row["file"] in PROJECTORS:
         beside = sum(int(row[kind] or 0) for kind in ("vision_params", "audio_params")) + PROJECTORS[row["file"]]
         assert any(note.code == "text-only" for note in model.notes)

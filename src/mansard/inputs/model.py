@@ -20,8 +20,9 @@ class ModelConfig:
 
     For a model given as a parameter count alone `layers` is empty and `opaque_parameters` is the count. A model that is
     nothing but an encoder has no layers of its own. `start_tokens`: those that the decoder of an encoder-decoder begins
-    with. `state_dtype`: in which recurrent layers keep their state.
-    `stored`: what the model's files hold, where they were read.
+    with. `generates` False: its class has no head over the vocabulary, as those that embed or classify, so that one
+    pass over the prompt is all of it unless more is asked for. `state_dtype`: in which recurrent layers keep their
+    state. `stored`: what the model's files hold, where they were read.
     """
 
     name: str
@@ -35,6 +36,7 @@ class ModelConfig:
     final_norm: Norm | None
     encoders: tuple[Encoder, ...] = ()
     start_tokens: int = 0
+    generates: bool = True
     dtype: str = "bf16"
     state_dtype: str = "fp32"
     quantization: Quantization | None = None
