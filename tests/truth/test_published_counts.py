@@ -40,7 +40,6 @@ PROJECTORS = {
 # Kinds that come in their own issue, or formats of weights that do: refused, never approximated.
 REFUSED_TYPES = {
     "",
-    "bert",
     "clip",
     "clip_text_model",
     "gemma4",
@@ -58,9 +57,7 @@ REFUSED_TYPES = {
     "step3p7",
     "t5",
     "umt5",
-    "vit",
     "whisper",
-    "xlm-roberta",
 }
 REFUSED_FILES = {
     "hf_defaults/paligemma.json": "use_bidirectional_attention",

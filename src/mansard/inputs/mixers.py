@@ -20,7 +20,8 @@ class Attention(NamedTuple):
     the layer's. `gate_size`: columns of a projection that gates the output, with a bias if `gate_bias`. `has_values`
     False: keys serve as values, and have no projection of their own. `shares_cache`: attends to the keys and values of
     an earlier layer and keeps none; `unused_parameters` are those of projections that the checkpoint has all the same.
-    `vectors` counts elements of further learned vectors and tables.
+    `vectors` counts elements of further learned vectors and tables. `is_cached` False: of an encoder with a causal
+    mask, which keeps nothing.
     """
 
     heads: int
@@ -46,6 +47,7 @@ class Attention(NamedTuple):
     v_norm: Norm | None = None
     vectors: int = 0
     gate_bias: bool = False
+    is_cached: bool = True
 
     @property
     def value_dim(self) -> int:
@@ -54,7 +56,8 @@ class Attention(NamedTuple):
     @property
     def cache_elements_per_token(self) -> int:
         """Keys and values of one token in one layer, by key/value heads; 0 where an earlier layer's are used."""
-        return 0 if self.shares_cache or not self.causal else self.attended_elements_per_token
+        keeps = self.causal and self.is_cached and not self.shares_cache
+        return self.attended_elements_per_token if keeps else 0
 
     @property
     def attended_elements_per_token(self) -> int:

@@ -1,5 +1,6 @@
 """Attention over cached and new tokens: by heads (whole, windowed, chunked) and by latents; fused and standard."""
 
+from mansard.inputs.encoder import Pooling
 from mansard.inputs.mixers import Attention, CrossAttention, Indexer, LatentAttention
 from mansard.operators.cost import Form, Op, Setting, Term, form
 from mansard.operators.step import SOURCE, TOKENS, Basis
@@ -165,6 +166,22 @@ def cross_attention(mixer: CrossAttention, setting: Setting) -> Op:
         flops=form(4 * mixer.head_dim * mixer.heads, pairs, "4·d·H"),
         vector_flops=form(SOFTMAX_FLOPS * mixer.heads, pairs, f"{SOFTMAX_FLOPS}·H"),
         cache_read_bytes=form(per_token, SOURCE, "κ"),
+        activation_bytes=form(setting.activation_bytes(moved), TOKENS, "2·H·d·a"),
+    )
+
+
+def pooling(part: Pooling, setting: Setting) -> Op:
+    """Attention of q learned queries to all tokens of an encoder: 4·d·H·q FLOPs a token. Source: arXiv:2205.01917."""
+    width = part.heads * part.head_dim
+    moved = 0 if setting.fusion == "full" else 2 * width
+    return Op(
+        name="pooling_attention",
+        kind="attention",
+        group="encoder_back",
+        dtype=setting.activation_dtype,
+        symbols=(("H", part.heads, "heads"), ("d", part.head_dim, "size of a head"), ("q", part.queries, "queries")),
+        flops=form(4 * width * part.queries, TOKENS, "4·d·H·q"),
+        vector_flops=form(SOFTMAX_FLOPS * part.heads * part.queries, TOKENS, f"{SOFTMAX_FLOPS}·H·q"),
         activation_bytes=form(setting.activation_bytes(moved), TOKENS, "2·H·d·a"),
     )
 
