@@ -55,7 +55,7 @@ OWN: dict[str, dict[str, Any]] = {
     "nemotron_h": {"hybrid_override_pattern": "ME*-"},
     "zamba2": {"layers_block_type": ["mamba", "hybrid", "mamba", "hybrid"]},
 }
-# Classes that share the weights of blocks by the same switch, and one that never ties its head.
+# Classes that share the weights of blocks by the same switch, and those that never tie their head.
 FIXED_HEADS = {"zamba": True, "zamba2": True, "nemotron_h": False, "kimi_linear": False}
 
 

@@ -249,3 +249,40 @@ def test_formats_of_single_modules_follow_the_names_of_each_family() -> None:
     kinds_of_zamba = ["mamba", "hybrid"]
     message = refused("zamba2", **TIED, layers_block_type=kinds_of_zamba, n_mamba_heads=H, quantization_config=rules)
     assert any("is not known" in text for text in message.values())
+
+
+PACKAGE = {"d_model": h, "n_layer": 3, "vocab_size": 317, "pad_vocab_size_multiple": 8}
+
+
+def package(**changes: Any) -> mansard.ModelConfig:
+    """A configuration as the mamba_ssm package writes it: no model_type, no dtype."""
+    return read_config(PACKAGE | changes, "config.json")
+
+
+def test_the_package_s_own_format_pads_its_vocabulary_and_ties_its_head() -> None:
+    first = package(ssm_cfg={"d_state": N, "d_conv": k, "dt_rank": R})
+    assert first.embedding is not None
+    assert first.embedding.vocab_size == 320
+    assert first.parameters == 3 * (WHOLE_1 + h) + V * h + h
+    sizes = {"layer": "Mamba2", "d_state": N, "d_conv": k, "headdim": P, "ngroups": G}
+    second = package(ssm_cfg=sizes)
+    assert second.parameters == 3 * (WHOLE_2 + h) + V * h + h
+    assert second.state_elements == 3 * H * P * N
+    assert package(ssm_cfg={}).state_elements == 3 * U * 16
+    assert package(ssm_cfg={"layer": "Mamba2"}).state_elements == 3 * U * 128
+
+
+@pytest.mark.parametrize(
+    ("changes", "key"),
+    [
+        ({"ssm_cfg": {"layer": "Mamba3"}}, "ssm_cfg.layer"),
+        ({"ssm_cfg": {"d_other": 3}}, "ssm_cfg.d_other"),
+        ({"ssm_cfg": {"layer": "Mamba2", "headdim": 48}}, "ssm_cfg.headdim"),
+        ({"ssm_cfg": {}, "attn_layer_idx": [1]}, "attn_layer_idx"),
+        ({"ssm_cfg": {}, "d_intermediate": 96}, "d_intermediate"),
+    ],
+)
+def test_what_the_package_s_format_does_not_say_here_is_refused(changes: dict[str, Any], key: str) -> None:
+    with pytest.raises(InputError) as error:
+        package(**changes)
+    assert [fault.key for fault in error.value.faults] == [key]
