@@ -85,7 +85,7 @@ class ModelConfig:
 
     @property
     def convolution_state_elements(self) -> int:
-        """Elements of the inputs of short convolutions that are kept of one sequence, summed over the layers."""
+        """Elements of earlier tokens' inputs that are kept of one sequence, summed over the layers."""
         return sum(count * mixer.convolution_state for mixer, count in self._recurrences())
 
     @property
