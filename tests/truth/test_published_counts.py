@@ -30,8 +30,6 @@ PROJECTORS = {
 REFUSED_TYPES = {
     "",
     "bamba",
-    "clip",
-    "clip_text_model",
     "deepseek_v32",
     "gemma4",
     "glm4v",
@@ -50,8 +48,6 @@ REFUSED_TYPES = {
     "qwen3_next",
     "qwen3_vl",
     "qwen3_vl_moe",
-    "siglip2",
-    "siglip_vision_model",
     "step3p7",
 }
 REFUSED_FILES = {
