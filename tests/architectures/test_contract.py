@@ -49,6 +49,8 @@ MINIMAL: dict[str, Any] = (
     | {"moe_layer_start_index": 0, "moe_layer_end_index": L - 1, "torch_dtype": "bfloat16"}
 )
 
+_TOWER = {"hidden_size": H, "num_attention_heads": N, "num_hidden_layers": L, "intermediate_size": F, "vocab_size": V}
+MINIMAL |= {"text_config": _TOWER, "vision_config": _TOWER}
 # What a family cannot do without, and another would read otherwise.
 OWN: dict[str, dict[str, Any]] = {
     "lfm2_moe": {"layer_types": ["conv", "full_attention", "conv", "full_attention"]},
