@@ -61,8 +61,10 @@ def source_bytes(model: ModelConfig, deployment: Deployment, source: int) -> int
 
 
 def widest_elements(model: ModelConfig) -> int:
-    """Elements per token at the widest point: the operator with most inputs and outputs, and the residual stream."""
-    return model.hidden_size + max((_widest(layer, model.hidden_size) for layer, _ in model.distinct_layers), default=0)
+    """Elements per token at the widest point: the operator with most inputs and outputs, and the residual streams."""
+    streams = max((layer.streams.number for layer, _ in model.distinct_layers if layer.streams), default=1)
+    widest = max((_widest(layer, model.hidden_size) for layer, _ in model.distinct_layers), default=0)
+    return streams * model.hidden_size + widest
 
 
 def activation_bytes(
@@ -128,6 +130,8 @@ def _layer_bytes(layer: Layer, hidden_size: int, model: ModelConfig, deployment:
     plain = WEIGHT_FORMATS[model.dtype]
     vectors = sum(mixer.vector_parameters for mixer in layer.mixers)
     vectors += sum(norm.parameters for norm in layer.norms) + layer.vectors
+    if layer.streams:
+        vectors += sum(norm.parameters for norm in layer.streams.norms) + layer.streams.vectors
     if isinstance(layer.feed_forward, FeedForward):
         vectors += layer.feed_forward.activation_parameters
     elif layer.feed_forward is not None:

@@ -8,7 +8,6 @@ import pytest
 
 import mansard
 from mansard.algebra import request_times
-from mansard.errors import InputError
 from mansard.models import read_config
 from mansard.operators.step import cached_tokens_kept
 from reference_data import folder
@@ -289,6 +288,37 @@ def rotary_options_change_no_count() -> None:
     assert len(counts) == 1
 
 
+@case("C07")
+def layers_are_listed_by_kind_and_each_kind_has_its_work() -> None:
+    base = {"hidden_size": 64, "num_attention_heads": 4, "num_key_value_heads": 2, "head_dim": 16}
+
+    def mixers(**document: Any) -> list[tuple[Any, int]]:
+        found = read_config({**base, **document}, "config.json")
+        return [(layer.mixer, count) for layer, count in found.distinct_layers]
+
+    # A delta layer's state, and heads whose output is gated, on every fourth layer or as listed.
+    (delta, deltas), (gated, gates) = mixers(
+        model_type="qwen3_next", num_hidden_layers=8, full_attention_interval=4, num_experts=0
+    )
+    assert (deltas, gates) == (6, 2)
+    assert delta.scan_flops > 7 * delta.state
+    assert gated.gate_size == 4 * 16
+    listed = ["linear_attention"] * 5 + ["full_attention"] * 3
+    found = mixers(model_type="qwen3_next", num_hidden_layers=8, layer_types=listed, num_experts=0)
+    assert [count for _, count in found] == [5, 3]
+    # Experts that live in a width of their own.
+    latent = read_config(
+        {**base, "model_type": "nemotron_h", "hybrid_override_pattern": "E", "moe_latent_size": 24}, ""
+    )
+    expert, inside = latent.layers[0].feed_forward.expert, 24
+    assert latent.parameters - latent.parameters_active == (8 - 2) * 2 * inside * expert.intermediate_size
+    # Windows on all layers but each third.
+    windows = mixers(model_type="gemma3_text", num_hidden_layers=6, sliding_window=8, sliding_window_pattern=3)
+    assert [(mixer.window, count) for mixer, count in windows] == [(8, 4), (None, 2)]
+    with pytest.raises(mansard.InputError, match="unheard_of"):
+        read_config({**base, "model_type": "nemotron_h", "layers_block_type": ["unheard_of"]}, "config.json")
+
+
 @case("E02", "E12")
 def a_token_s_time_leaves_the_first_out() -> None:
     times = request_times(1.0, 0.020, 100)
@@ -334,23 +364,6 @@ def a_ceiling_is_bandwidth_over_what_a_token_reads() -> None:
     assert 1 / found.best_s == pytest.approx(ceiling, rel=0.08)
     assert 0.55 < 40 * found.best_s < 0.8
     assert 9.1 * found.best_s < 0.16
-
-
-@case("C07")
-def each_term_of_a_hybrid_is_counted_by_its_layer() -> None:
-    """Layers by a list or an interval; a delta layer, an output gate and a window each have work of their own."""
-    sizes = {"hidden_size": 64, "num_attention_heads": 4, "num_key_value_heads": 2, "head_dim": 16, "vocab_size": 100}
-    document = {"model_type": "qwen3_next", "num_hidden_layers": 4, "num_experts": 4, "num_experts_per_tok": 2, **sizes}
-    by_interval = read_config(document | {"full_attention_interval": 2}, "config.json")
-    kinds = ["linear_attention", "full_attention"] * 2
-    assert by_interval.layers == read_config(document | {"layer_types": kinds}, "config.json").layers
-    rows = {row.name for row in mansard.step(by_interval, on=H100, context=64).operators}
-    assert {"gated_delta_scan", "short_convolution", "output_gate", "attention"} <= rows
-    with pytest.raises(InputError, match="layer_types"):
-        read_config(document | {"layer_types": ["linear_attention", "retention"] * 2}, "config.json")
-    gemma = {"model_type": "gemma3_text", "num_hidden_layers": 4, "sliding_window": 8, "sliding_window_pattern": 2}
-    windows = [getattr(layer.mixer, "window", 0) for layer in read_config(gemma | sizes, "config.json").layers]
-    assert windows == [8, None, 8, None]
 
 
 BANDWIDTH = 3.35e12

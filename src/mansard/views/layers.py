@@ -63,7 +63,8 @@ def _heads(mixer: Attention) -> str:
 def _latents(mixer: LatentAttention) -> str:
     rank = f"latent {mixer.kv_lora_rank} + {mixer.qk_rope_head_dim}"
     sparse = f", sparse: {mixer.top_k:,} tokens" if mixer.top_k else ""
-    return f"MLA: {mixer.heads} heads of {mixer.qk_head_dim}/{mixer.v_head_dim}, {rank}{sparse}"
+    again = ", an earlier choice" if mixer.top_k and not mixer.indexer else ""
+    return f"MLA: {mixer.heads} heads of {mixer.qk_head_dim}/{mixer.v_head_dim}, {rank}{sparse}{again}"
 
 
 @mixer_words.register
