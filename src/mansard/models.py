@@ -31,7 +31,6 @@ _OTHER_KINDS = {
     "hybrids of attention and state-space or linear layers": (
         "qwen3_next", "qwen3_5", "rwkv", "recurrent_gemma", "lfm2", "kimi_linear", "minimax_m1", "minimax_text",
     ),
-    "models whose layers share or shape their caches by themselves": ("openelm", "nemotron-nas"),
     "encoders": ("bert", "roberta", "electra", "deberta", "mpnet", "nomic"),
     "encoder-decoders": ("t5", "bart", "whisper", "marian", "pegasus", "mbart"),
     "vision towers": ("clip", "siglip", "vit", "dinov"),

@@ -24,6 +24,7 @@ MINIMAL: dict[str, Any] = (
     | dict.fromkeys(("num_attention_heads", "n_head", "num_heads", "n_heads", "num_key_value_heads"), N)
     | dict.fromkeys(("head_dim", "kv_channels", "qk_nope_head_dim", "v_head_dim", "q_lora_rank", "kv_lora_rank"), D)
     | {"qk_rope_head_dim": D // 2, "index_head_dim": D, "num_kv_shared_layers": 0}
+    | {"block_configs": [{"attention": {"n_heads_in_group": 1}, "ffn": {"ffn_mult": 1.0}}] * L}
     | dict.fromkeys(("num_hidden_layers", "n_layer", "num_layers", "n_layers"), L)
     | dict.fromkeys(("vocab_size", "padded_vocab_size"), V)
     | dict.fromkeys(("intermediate_size", "ffn_dim", "ffn_hidden_size", "moe_intermediate_size"), F)

@@ -37,7 +37,6 @@ REFUSED_TYPES = {
     "glm4v",
     "minicpmv",
     "modernbert",
-    "nemotron-nas",
     "phi4mm",
     "qwen2_5_vl",
     "qwen2_vl",
