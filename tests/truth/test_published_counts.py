@@ -14,6 +14,17 @@ _KIMI_PROJECTOR = (
     2 * 1152 + (4 * 1152 + 1) * (4 * 1152) + (4 * 1152 + 1) * 7168
 )  # norm, four patches merged, two layers
 PROJECTORS = {
+    **dict.fromkeys(  # counted with its vision tower
+        (
+            "hf/Qwen--Qwen3.5-122B-A10B.json",
+            "hf/Qwen--Qwen3.5-27B.json",
+            "hf/Qwen--Qwen3.5-35B-A3B.json",
+            "hf/Qwen--Qwen3.5-397B-A17B.json",
+            "hf/nvidia--Qwen3.5-122B-A10B-NVFP4.json",
+            "hf/nvidia--Qwen3.5-397B-A17B-NVFP4.json",
+        ),
+        0,
+    ),
     "hf/meta-llama--Llama-4-Scout-17B-16E-Instruct.json": 7680 * 5120,
     "hf/moonshotai--Kimi-K2.5.json": _KIMI_PROJECTOR,
     "hf/nvidia--Kimi-K2.5-NVFP4.json": _KIMI_PROJECTOR,
@@ -31,7 +42,6 @@ PROJECTORS = {
 # Kinds that come in their own issue, or formats of weights that do: refused, never approximated.
 REFUSED_TYPES = {
     "",
-    "bert",
     "clip",
     "clip_text_model",
     "glm4v",
@@ -40,9 +50,6 @@ REFUSED_TYPES = {
     "phi4mm",
     "qwen2_5_vl",
     "qwen2_vl",
-    "qwen3_5",
-    "qwen3_5_moe",
-    "qwen3_next",
     "qwen3_vl",
     "qwen3_vl_moe",
     "siglip2",
@@ -50,9 +57,7 @@ REFUSED_TYPES = {
     "step3p7",
     "t5",
     "umt5",
-    "vit",
     "whisper",
-    "xlm-roberta",
 }
 REFUSED_FILES = {
     "hf_defaults/paligemma.json": "use_bidirectional_attention",
