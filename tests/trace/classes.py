@@ -100,13 +100,8 @@ def trace_language_model(document: Mapping[str, Any], *, batch: int, prompt: int
     words |= {next(name for name in _CACHE_NAMES if name in asked): cache, "use_cache": True}
     with torch.device(device), torch.no_grad():
         with counter.trace("prefill"):
-<<<<<<< HEAD
-            model(torch.zeros(batch, prompt, dtype=torch.long), past_key_values=cache, use_cache=True, **words)
-        held = sum(_held(layer) for layer in cache.layers if layer.is_initialized)
-=======
             model(torch.zeros(batch, prompt, dtype=torch.long), **words)
         held, states = _elements(cache)
->>>>>>> main
         with counter.trace("decode"):
             model(torch.zeros(batch, 1, dtype=torch.long), **words)
     return Passes(
@@ -119,19 +114,12 @@ def trace_language_model(document: Mapping[str, Any], *, batch: int, prompt: int
     )
 
 
-<<<<<<< HEAD
-def _held(layer: Any) -> int:
-    """Elements of one layer's cache: keys and values, and index keys; nothing where it attends to another's."""
-    kept = (getattr(layer, name, None) for name in ("keys", "values", "indexer_keys"))
-    return sum(tensor.numel() for tensor in kept if tensor is not None)
-=======
 def _elements(cache: DynamicCache) -> tuple[int, int]:
     """Elements of keys and values, and of states, that a cache holds."""
     held = states = 0
     for layer in cache.layers:
-        pair = (getattr(layer, "keys", None), getattr(layer, "values", None))
-        held += sum(tensor.numel() for tensor in pair if tensor is not None)
+        kept = (getattr(layer, name, None) for name in ("keys", "values", "indexer_keys"))
+        held += sum(tensor.numel() for tensor in kept if tensor is not None)
         kinds = (getattr(layer, "conv_states", {}), getattr(layer, "recurrent_states", {}))
         states += sum(tensor.numel() for kind in kinds for tensor in kind.values() if tensor is not None)
     return held, states
->>>>>>> main

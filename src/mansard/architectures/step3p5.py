@@ -4,15 +4,17 @@ Layers of `layer_types` "sliding_attention" see a window and have `num_sliding_a
 `attention_other_setting`); key/value heads and their size are those of all layers. RMS norms on each head of queries
 and keys; a projection [hidden → heads] gates what each head returns. The layers that `mlp_layer_types` calls sparse, or
 `moe_layers_enum` lists, or all from the fourth on, have routed experts beside a shared one of `share_expert_dim`. Lists
-may be longer by the prediction layers.
+may be longer by the prediction layers, which are dense unless listed.
 
 Sources: arXiv:2602.10604; the class Step3p7ForConditionalGeneration of Hugging Face transformers.
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 
-from mansard.architectures._experts import gated, note_prediction_layers, require_nested, routed, stack
+from mansard.architectures._experts import gated, require_nested, routed, stack
 from mansard.architectures._heads import head_attention, head_norms
+from mansard.architectures._prediction import joining, note_prediction_layers, prediction_count
 from mansard.architectures._reading import decoder, layer_count, quiet_flag, rms_pair
 from mansard.inputs.keys import MOST_LAYERS, Keys
 from mansard.inputs.mixers import Attention
@@ -37,7 +39,7 @@ def read(keys: Keys) -> ModelConfig:
     require_nested(keys, "step3p7")
     hidden_size = keys.size("hidden_size", default=4096)
     count = layer_count(keys, default=45)
-    further = keys.optional_size("num_nextn_predict_layers", "num_mtp_layers", minimum=0, maximum=MOST_LAYERS) or 0
+    further = _described(keys, count)
     bias = quiet_flag(keys, "mlp_bias", default=False)
     part = routed(
         keys,
@@ -50,23 +52,37 @@ def read(keys: Keys) -> ModelConfig:
         shared_bias=bias,
         buffered=True,
     )
-    note_prediction_layers(keys)
     layers = stack(
-        count,
+        count + further,
         _mixers(keys, hidden_size, count, further),
         rms_pair(hidden_size),
         part,
         dense=gated(keys.size("intermediate_size", default=11264), bias=bias),
         is_sparse=_sparse(keys, count, further),
     )
-    return decoder(keys, hidden_size, layers, vocab_size=128815, tied=False)
+    model = decoder(keys, hidden_size, layers[:count], vocab_size=128815, tied=False)
+    return replace(model, prediction_layers=tuple(joining(model, layer) for layer in layers[count:]))
+
+
+def _described(keys: Keys, layers: int) -> int:
+    """How many prediction layers are named, of which it is said what they are; noted where it is not."""
+    further = prediction_count(keys)
+    for name in ("layer_types", "mlp_layer_types"):
+        stated = keys.raw(name)
+        is_short = isinstance(stated, list) and len(stated) == layers
+        if further and is_short and not keys.has(f"mtp_{name}"):
+            note_prediction_layers(keys)
+            return 0
+    return further
 
 
 def _listed(keys: Keys, name: str, layers: int, further: int, choices: tuple[str, ...]) -> tuple[str, ...]:
-    """A list with a word for each layer, without those of the prediction layers behind them."""
+    """A list with a word for each layer, and behind them one for each prediction layer."""
     stated = keys.raw(name)
-    padded = isinstance(stated, list) and len(stated) == layers + further
-    return keys.texts(name, length=layers + (further if padded else 0), choices=choices)[:layers]
+    if isinstance(stated, list) and len(stated) == layers + further:
+        return keys.texts(name, length=layers + further, choices=choices)
+    own = keys.texts(name, length=layers, choices=choices)
+    return (*own, *keys.texts(f"mtp_{name}", length=further, choices=choices))
 
 
 def _mixers(keys: Keys, hidden_size: int, layers: int, further: int) -> Callable[[int], Attention]:
@@ -110,7 +126,7 @@ def _sparse(keys: Keys, layers: int, further: int) -> Callable[[int], bool]:
         kinds = _listed(keys, "mlp_layer_types", layers, further, ("dense", "sparse"))
         return lambda index: kinds[index] == "sparse"
     if not keys.has("moe_layers_enum"):
-        return lambda index: index >= 3
+        return lambda index: 3 <= index < layers
     stated = keys.raw("moe_layers_enum")
     if not isinstance(stated, str):
         named = keys.sizes("moe_layers_enum", minimum=0, maximum=MOST_LAYERS)

@@ -22,6 +22,7 @@ class ModelConfig:
     nothing but an encoder has no layers of its own. `start_tokens`: those that the decoder of an encoder-decoder begins
     with. `state_dtype`: in which recurrent layers keep their state.
     `stored`: what the model's files hold, where they were read.
+    `prediction_layers`: further layers of the checkpoint that draft tokens, in no count unless it says so.
     """
 
     name: str
@@ -34,6 +35,7 @@ class ModelConfig:
     head: Head | None
     final_norm: Norm | None
     encoders: tuple[Encoder, ...] = ()
+    prediction_layers: tuple[Layer, ...] = ()
     start_tokens: int = 0
     dtype: str = "bf16"
     state_dtype: str = "fp32"
@@ -51,6 +53,11 @@ class ModelConfig:
         """Unique parameters, after tying and sharing."""
         layers = stack_parameters(self.distinct_layers, self.hidden_size)
         return _outer_parameters(self) + layers + sum(encoder_parameters(encoder) for encoder in self.encoders)
+
+    @property
+    def prediction_parameters(self) -> int:
+        """Parameters of the layers that draft tokens, which are in no other count."""
+        return sum(layer_parameters(layer, self.hidden_size) for layer in self.prediction_layers)
 
     @property
     def parameters_active(self) -> int:
