@@ -55,6 +55,8 @@ REPRESENTATIVE = {
     "latent attention, queries direct": "deepseek-v2-lite",
     "latent attention, dense layers first": "deepseek-v3",
     "experts with biases, sinks": "gpt-oss-120b",
+    "sparse attention": "deepseek-v3.2",
+    "heads of two sizes, experts beside a dense part": "gemma-4-26b-a4b",
     "chunks of attention, every other layer sparse": "llama-4-maverick",
     "a state of each channel alone": "mamba-130m",
     "a state of each head alone": "mamba2-2.7b",

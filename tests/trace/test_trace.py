@@ -16,6 +16,9 @@ pytestmark = pytest.mark.filterwarnings("ignore")  # the libraries deprecate par
 BATCH, PROMPT = 2, 64
 # The class of DBRX routes by data, which the meta device has not: it is compared at small sizes.
 ROUTED_BY_DATA = ("dbrx",)
+# The class of Gemma 3n takes every position of a prompt through the layers that keep no cache, finds the threshold of
+# its sparse activations from data; the library has no class of OpenELM.
+OTHERWISE = ("gemma-3n-e2b", "gemma-3n-e4b", "openelm-270m", "openelm-450m", "openelm-1.1b", "openelm-3b")
 
 
 def assert_equal(published: ModuleType, document: Mapping[str, Any], device: str = "meta") -> None:
@@ -42,7 +45,7 @@ def test_experts_that_are_routed_by_data_are_run_where_there_are_data(published:
 
 
 @pytest.mark.trace_all
-@pytest.mark.parametrize("name", [name for name in catalogue_names() if name not in ROUTED_BY_DATA])
+@pytest.mark.parametrize("name", [name for name in catalogue_names() if name not in (*ROUTED_BY_DATA, *OTHERWISE)])
 def test_the_catalogue_does_what_its_classes_do(published: ModuleType, name: str) -> None:
     assert_equal(published, catalogued(name))
 
