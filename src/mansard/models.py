@@ -31,6 +31,7 @@ _OTHER_KINDS = {
     "hybrids of attention and state-space or linear layers": (
         "rwkv", "recurrent_gemma", "lfm2", "minimax_m1", "minimax_text",
     ),
+    "models whose attention chooses blocks or compressed tokens": ("deepseek_v4", "minimax_m3"),
     "encoders": ("bert", "electra", "deberta", "mpnet", "longformer"),
     "encoder-decoders": ("t5", "bart", "pegasus", "marian", "m2m", "led"),
     "vision towers": ("clip", "siglip", "vit", "dino", "swin"),
