@@ -54,12 +54,14 @@ OWN: dict[str, dict[str, Any]] = {
     "nemotron_h": {"hybrid_override_pattern": "ME*-"},
     "zamba2": {"layers_block_type": ["mamba", "hybrid", "mamba", "hybrid"]},
 }
+# What must go together in another way than in the minimal document.
+FITTED: dict[str, dict[str, Any]] = {"mimo_v2_flash": {"num_key_value_heads": N // 2}}
 # Classes that share the weights of blocks by the same switch, and one that never ties its head.
 FIXED_HEADS = {"openelm": True, "zamba": True, "zamba2": True, "nemotron_h": False, "kimi_linear": False}
 
 
 def read(family: str, document: dict[str, Any]) -> ModelConfig:
-    keys = Keys(OWN.get(family, {}) | document, "config.json")
+    keys = Keys(OWN.get(family, {}) | document | FITTED.get(family, {}), "config.json")
     model: ModelConfig = registry.module(FOLDER, family).read(keys)
     keys.finish()
     return model

@@ -16,8 +16,7 @@ pytestmark = pytest.mark.filterwarnings("ignore")  # the libraries deprecate par
 BATCH, PROMPT = 2, 64
 # The class of DBRX routes by data, which the meta device has not: it is compared at small sizes.
 ROUTED_BY_DATA = ("dbrx",)
-# The class of Gemma 3n takes every position of a prompt through the layers that keep no cache, finds the threshold of
-# its sparse activations from data; the library has no class of OpenELM.
+# The class of Gemma 3n finds the threshold of its sparse activations from data; the library has no class of OpenELM.
 OTHERWISE = ("gemma-3n-e2b", "gemma-3n-e4b", "openelm-270m", "openelm-450m", "openelm-1.1b", "openelm-3b")
 
 
