@@ -57,9 +57,9 @@ def cache_bytes_per_token(model: ModelConfig, deployment: Deployment) -> int | N
 
 
 def state_bytes(model: ModelConfig, deployment: Deployment) -> int:
-    """Bytes of state of one sequence, however long: what recurrent layers carry, and inputs of short convolutions.
+    """Bytes of state of one sequence, however long: what recurrent layers carry, and inputs of earlier tokens.
 
-    The latter are kept in the dtype of the activations, as many as the kernel spans.
+    The latter are kept in the dtype of the activations, as many as the class keeps.
     """
     carried = -(-model.state_elements * DTYPE_BITS[deployment.state or model.state_dtype] // 8)
     inputs = -(-model.convolution_state_elements * DTYPE_BITS[deployment.activations or model.dtype] // 8)

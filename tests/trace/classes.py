@@ -115,7 +115,7 @@ def trace_language_model(document: Mapping[str, Any], *, batch: int, prompt: int
 
 
 def _elements(cache: DynamicCache) -> tuple[int, int]:
-    """Elements of keys and values, and of states, that a cache holds."""
+    """Elements of keys, values and index keys, and of states, that a cache holds; none of what others keep."""
     held = states = 0
     for layer in cache.layers:
         kept = (getattr(layer, name, None) for name in ("keys", "values", "indexer_keys"))

@@ -11,17 +11,22 @@ from mansard.precision import WeightFormat
 
 
 class FeedForward(NamedTuple):
-    """A dense feed-forward part: up and down, with a gate beside up if `gated` (SwiGLU, GeGLU)."""
+    """A dense feed-forward part: up and down, with a gate beside up if `gated` (SwiGLU, GeGLU).
+
+    `down_bias` None: down has a bias where the others do.
+    """
 
     intermediate_size: int
     gated: bool
     activation: str = "silu"
     bias: bool = False
     activation_parameters: int = 0  # learned numbers of the activation itself
+    down_bias: bool | None = None
 
     def matrices(self, hidden_size: int) -> tuple[Matrix, ...]:
         up = Matrix("up_proj", hidden_size, self.intermediate_size, self.bias)
-        down = Matrix("down_proj", self.intermediate_size, hidden_size, self.bias)
+        down_bias = self.bias if self.down_bias is None else self.down_bias
+        down = Matrix("down_proj", self.intermediate_size, hidden_size, down_bias)
         return (up._replace(name="gate_proj"), up, down) if self.gated else (up, down)
 
 

@@ -20,8 +20,9 @@ class ModelConfig:
 
     For a model given as a parameter count alone `layers` is empty and `opaque_parameters` is the count. A model that is
     nothing but an encoder has no layers of its own. `start_tokens`: those that the decoder of an encoder-decoder begins
-    with. `state_dtype`: in which recurrent layers keep their state.
-    `stored`: what the model's files hold, where they were read.
+    with. `generates` False: its class has no head over the vocabulary, as those that embed or classify, so that one
+    pass over the prompt is all of it unless more is asked for. `state_dtype`: in which recurrent layers keep their
+    state. `stored`: what the model's files hold, where they were read.
     `prediction_layers`: further layers of the checkpoint that draft tokens, in no count unless it says so.
     """
 
@@ -37,6 +38,7 @@ class ModelConfig:
     encoders: tuple[Encoder, ...] = ()
     prediction_layers: tuple[Layer, ...] = ()
     start_tokens: int = 0
+    generates: bool = True
     dtype: str = "bf16"
     state_dtype: str = "fp32"
     quantization: Quantization | None = None
@@ -90,7 +92,7 @@ class ModelConfig:
 
     @property
     def convolution_state_elements(self) -> int:
-        """Elements of the inputs of short convolutions that are kept of one sequence, summed over the layers."""
+        """Elements of earlier tokens' inputs that are kept of one sequence, summed over the layers."""
         return sum(count * mixer.convolution_state for mixer, count in self._recurrences())
 
     @property

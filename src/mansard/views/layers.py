@@ -77,7 +77,8 @@ def _cross(mixer: CrossAttention) -> str:
 def _recurrent(mixer: Recurrence) -> str:
     kernel = f", convolution over {mixer.convolution.kernel} tokens" if mixer.convolution else ""
     state = f": state {mixer.state:,}" if mixer.state else ""
-    return f"{mixer.kind.replace('_', ' ')}{state}{kernel}"
+    shift = ", mixed with the token before" if mixer.shift else ""
+    return f"{mixer.kind.replace('_', ' ')}{state}{kernel}{shift}"
 
 
 def feed_forward_words(layer: Layer) -> str:
