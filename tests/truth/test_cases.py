@@ -18,7 +18,7 @@ GIB = 2**30
 # What each id needs and this version doesn't have. Everything else in the file is a test below.
 LATER = {
     "several devices": ["A09", "A12", "A13", "B32", "B34"],
-    "hybrids, sparse attention and layers that share caches": ["A17", "A18", "A27"],
+    "hybrids, sparse attention and layers that share caches": ["A18"],
     "images, video and convolutions": ["A33", "D01", "D02", "D05", "D07", "D09", "D10", "D12", "D14", "D17"],
     "engine profiles, overhead and calibration": ["A19", "A20", "A51", "A53", "B05", "B07", "B09", "F01", "F06", "F08"],
     "measurements and their importers": [
@@ -97,6 +97,33 @@ def windows_cap_the_cache() -> None:
     found = mansard.analyze("gpt-oss-20b", on=H100, batch=32, context=8192).memory.cache_bytes
     assert found == 12 * (8192 + cached_tokens_kept(8192, 128)) * (2 * 8 * 64 * 2) * 32
     assert found / GIB == pytest.approx(6.09, abs=5e-3)
+
+
+@case("A17")
+def layers_of_two_shapes() -> None:
+    """Gemma-4-31B's cache: 50 windowed layers of 16 key/value heads of 256, 10 whole ones of 4 heads of 512."""
+    from mansard.models import read_config
+
+    words = {"model_type": "gemma4_text", "num_hidden_layers": 60, "num_attention_heads": 32, "head_dim": 256}
+    words |= {"num_key_value_heads": 16, "num_global_key_value_heads": 4, "global_head_dim": 512}
+    words |= {"attention_k_eq_v": True, "sliding_window": 1024, "hidden_size_per_layer_input": 0}
+    model = read_config(words, "config.json")
+    whole, windowed = 10 * 2 * 4 * 512 * 2, 50 * 2 * 16 * 256 * 2
+    assert (whole, windowed) == (81_920, 819_200)
+    assert 2 * model.cache_elements_per_token == whole + windowed
+    found = mansard.analyze(model, on=H100, context=32_768).memory.cache_bytes_per_sequence
+    assert found == whole * 32_768 + windowed * 1024
+    assert found / GIB == pytest.approx(3.28, abs=5e-3)
+    assert (whole + windowed) * 32_768 / GIB == pytest.approx(27.5, abs=0.05)
+
+
+@case("A27")
+def a_part_of_all_tokens_beside_the_experts() -> None:
+    """Gemma-4-26B-A4B: the dense part has its own width, 2,112, not the experts' 704."""
+    model = mansard.load_model("gemma-4-26b-a4b")
+    idle = 30 * (128 - 8) * 3 * 2816 * 704
+    assert model.parameters_active == model.parameters - idle
+    assert model.parameters_active / 1e9 == pytest.approx(3.82, abs=5e-3)
 
 
 @case("A21", "F10")

@@ -44,7 +44,6 @@ REFUSED_TYPES = {
     "",
     "glm4v",
     "minicpmv",
-    "nemotron-nas",
     "phi4mm",
     "qwen2_5_vl",
     "qwen2_vl",
