@@ -30,10 +30,8 @@ _NULL_WHEN_ABSENT = ("sliding_window", "q_lora_rank")
 # Kinds that are known and not supported, so that the refusal can say what they are. Words that names contain.
 _OTHER_KINDS = {
     "hybrids of attention and state-space or linear layers": (
-        "mamba", "jamba", "nemotron_h", "qwen3_next", "qwen3_5", "bamba", "zamba", "falcon_h1", "granitemoehybrid",
-        "rwkv", "recurrent_gemma", "lfm2", "kimi_linear", "minimax_m1", "minimax_text",
+        "rwkv", "recurrent_gemma", "lfm2", "minimax_m1", "minimax_text",
     ),
-    "models with sparse attention": ("deepseek_v32", "glm_moe_dsa"),
     "models whose layers share or shape their caches by themselves": ("gemma3n", "gemma4", "openelm", "nemotron-nas"),
     "encoders": ("bert", "electra", "deberta", "mpnet", "longformer"),
     "encoder-decoders": ("t5", "bart", "pegasus", "marian", "m2m", "led"),
@@ -329,6 +327,8 @@ def _family(outer: Keys, keys: Keys) -> tuple[ModuleType, str, str]:
     names = [name for name in listed if isinstance(name, str)][:8]
     architecture = names[0] if names else ""
     if not model_type and not names:
+        if outer.has("ssm_cfg"):  # the mamba_ssm package names neither
+            return registry.module(_FAMILIES, "mamba_ssm"), "mamba_ssm", ""
         _refuse_shapeless(outer)
     if model_type:
         family = _by_model_type(model_type)
@@ -373,7 +373,7 @@ def _refuse_unknown(keys: Keys, name: str, architecture: str) -> NoReturn:
     for kind, words in _OTHER_KINDS.items():
         if any(word in name.lower() for word in words):
             keys.refuse("model_type", f"{name!r} is one of the {kind}, which are not supported yet",
-                        hint="only decoders with full, windowed or latent attention are counted so far")  # fmt: skip
+                        hint="decoders with attention, state-space layers or both are counted so far")  # fmt: skip
     hint = did_you_mean(name, tuple(_families_by_type())) or "params=8e9 gives a bound from a parameter count alone"
     shown = f" ({architecture})" if architecture and architecture != name else ""
     keys.refuse("model_type", f"architecture {name!r}{shown} is not known, and is not guessed at", hint=hint)

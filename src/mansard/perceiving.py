@@ -27,7 +27,7 @@ def filled(model: ModelConfig, asked: Workload, defaults: tuple[str, ...]) -> tu
     embeds or classifies makes no tokens unless asked to.
 
     Raises:
-        UsageError: naming every word that no part of the model reads.
+        UsageError: naming every word that no part of the model reads, or if nothing is left for it to read.
     """
     media = asked.media
     if not model.generates and model.has_decoder and "output" in defaults:
@@ -46,12 +46,19 @@ def filled(model: ModelConfig, asked: Workload, defaults: tuple[str, ...]) -> tu
     if "prompt" in words and "prompt" in defaults:
         most = model.max_position_embeddings or DEFAULT_PROMPT
         asked = asked._replace(prompt=min(asked.prompt, most))
+    asked = asked._replace(media=media)
+    if not model.has_decoder and not any(reading.sequences for reading in readings(model, asked)):
+        problem = f"must be at least 1: {model.name} reads nothing else"
+        fault = Fault(problem=problem, key="images", value=media.images)
+        raise UsageError(str(InputError([fault])), faults=[fault])
     found = tuple(Note(level="info", code="default-workload", text=text) for text in notes)
-    return asked._replace(media=media), (*found, *_unread(model, media, words))
+    return asked, (*found, *_unread(model, media, words))
 
 
 def readings(model: ModelConfig, asked: Workload) -> tuple[Reading, ...]:
     """What each of the model's encoders reads of one request, in their order."""
+    if not model.encoders:
+        return ()
     media = asked.media
     given = Asked(
         prompt=asked.prompt,
@@ -85,7 +92,8 @@ def _images(media: Media, words: set[str], notes: list[str], *, needed: bool) ->
 
 
 def _refuse(model: ModelConfig, media: Media, words: set[str]) -> None:
-    given = {"images": media.images, "resolution": media.height, "frames": media.frames, "seconds": media.seconds}
+    frames = None if media.frames == 1 else media.frames
+    given = {"images": media.images, "resolution": media.height, "frames": frames, "seconds": media.seconds}
     # A fixed size of images is a fact about the model: their own is allowed, and changes nothing.
     known = words | {"resolution", "frames"} if "images" in words else words
     faults = [

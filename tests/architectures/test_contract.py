@@ -24,7 +24,7 @@ MINIMAL: dict[str, Any] = (
     | dict.fromkeys(("num_attention_heads", "n_head", "num_heads", "n_heads", "num_key_value_heads"), N)
     | dict.fromkeys(("encoder_attention_heads", "decoder_attention_heads"), N)
     | dict.fromkeys(("head_dim", "kv_channels", "qk_nope_head_dim", "v_head_dim", "q_lora_rank", "kv_lora_rank"), D)
-    | {"qk_rope_head_dim": D // 2}
+    | {"qk_rope_head_dim": D // 2, "index_head_dim": D}
     | dict.fromkeys(("num_hidden_layers", "n_layer", "num_layers", "n_layers", "encoder_layers", "decoder_layers"), L)
     | dict.fromkeys(("vocab_size", "padded_vocab_size"), V)
     | dict.fromkeys(("intermediate_size", "ffn_dim", "ffn_hidden_size", "moe_intermediate_size"), F)
@@ -37,16 +37,31 @@ MINIMAL: dict[str, Any] = (
         "first_k_dense_replace": 1,
         "n_shared_experts": 1,
     }
-    | {"expand": N * D / H, "n_groups": 2}  # of layers with a state: N heads of D
+    # State-space mixers: twice the hidden size in channels.
+    | dict.fromkeys(("num_heads", "mamba_n_heads", "mamba_num_heads", "n_mamba_heads"), N)
+    | {
+        "pad_vocab_size_multiple": 1,
+        "expand": N * D / H,
+        "n_groups": 2,
+        "mamba_d_head": 2 * H // N,
+        "mamba_d_ssm": 2 * H,
+    }
     | {"moe_layer_start_index": 0, "moe_layer_end_index": L - 1, "torch_dtype": "bfloat16"}
 )
 
 _TOWER = {"hidden_size": H, "num_attention_heads": N, "num_hidden_layers": L, "intermediate_size": F, "vocab_size": V}
 MINIMAL |= {"text_config": _TOWER, "vision_config": _TOWER}
+# What a family cannot do without, and another would read otherwise.
+OWN: dict[str, dict[str, Any]] = {
+    "nemotron_h": {"hybrid_override_pattern": "ME*-"},
+    "zamba2": {"layers_block_type": ["mamba", "hybrid", "mamba", "hybrid"]},
+}
+# Classes that share the weights of blocks by the same switch, and one that never ties its head.
+FIXED_HEADS = {"zamba": True, "zamba2": True, "nemotron_h": False, "kimi_linear": False}
 
 
 def read(family: str, document: dict[str, Any]) -> ModelConfig:
-    keys = Keys(document, "config.json")
+    keys = Keys(OWN.get(family, {}) | document, "config.json")
     model: ModelConfig = registry.module(FOLDER, family).read(keys)
     keys.finish()
     return model
@@ -94,7 +109,7 @@ def test_a_minimal_config_reads(family: str) -> None:
     assert model.hidden_size == H
     assert 0 < model.parameters_active <= model.parameters
     stacks = [model.layers] if model.layers else [encoder.layers for encoder in model.encoders]
-    assert {len(layers) for layers in stacks} == {L}
+    assert {sum(not layer.shared for layer in layers) or len(layers) for layers in stacks} == {L}
     tables = [model.embedding, *(encoder.embedding for encoder in model.encoders)]
     reads_text = model.layers or any(encoder.modality == "text" for encoder in model.encoders)
     assert {table.vocab_size for table in tables if table and table.vocab_size} == ({V} if reads_text else set())
@@ -109,7 +124,7 @@ def test_a_bare_document_is_read_by_defaults_or_refused(family: str) -> None:
         assert all(fault.key for fault in error.faults)
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", [family for family in FAMILIES if family not in FIXED_HEADS])
 def test_untying_the_head_adds_its_matrix(family: str) -> None:
     tied = read(family, MINIMAL | {"tie_word_embeddings": True})
     try:
@@ -120,9 +135,23 @@ def test_untying_the_head_adds_its_matrix(family: str) -> None:
     assert untied.parameters - tied.parameters == V * H * (tied.head is not None)
 
 
+@pytest.mark.parametrize("family", FIXED_HEADS)
+def test_heads_that_are_what_they_are(family: str) -> None:
+    model = read(family, MINIMAL)
+    assert model.head is not None
+    assert model.head.tied is FIXED_HEADS[family]
+    try:
+        other = read(family, MINIMAL | {"tie_word_embeddings": not FIXED_HEADS[family]})
+    except InputError as refused:
+        assert [fault.key for fault in refused.faults] == ["tie_word_embeddings"]
+    else:
+        assert other.parameters == model.parameters
+
+
 OTHER = (
     "layer_types", "sliding_window_pattern", "use_sliding_window", "max_window_layers", "no_rope_layers", "rotary_dim",
     "rotary_pct", "partial_rotary_factor", "rope_parameters", "attn_config", "tie_word_embeddings", "attention_bias",
+    "layers_block_type", "hybrid_override_pattern", "attn_layer_indices", "ssm_cfg", "num_local_experts",
     "model_type", "hidden_act", "expansion_ratio", "text_config", "num_kv_heads", "multi_query", "window_size",
 )  # fmt: skip
 JUNK = st.recursive(

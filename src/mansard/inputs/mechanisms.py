@@ -35,7 +35,8 @@ class MixtureOfExperts(NamedTuple):
 
     `shared` is what every token passes beside them (all shared experts as one), `shared_gate` a [hidden, 1] gate on it.
     `router_bias` is a parameter; `correction_buffer` counts elements of a checkpoint that are no parameters.
-    `latent_size`: the experts live in a width of their own, with a projection into it and one back for every token.
+    `latent_size`: the experts live in a width of their own, with a projection into it and one back for every token,
+    which have biases if `latent_bias`.
     `router_vectors`: elements of further learned vectors of the router (scales, norms).
     """
 
@@ -48,6 +49,7 @@ class MixtureOfExperts(NamedTuple):
     correction_buffer: int = 0
     latent_size: int | None = None
     router_vectors: int = 0
+    latent_bias: bool = False
 
     def router(self, hidden_size: int) -> Matrix:
         return Matrix("router", hidden_size, self.num_experts, self.router_bias)
@@ -61,8 +63,8 @@ class MixtureOfExperts(NamedTuple):
         if self.latent_size is None:
             return ()
         return (
-            Matrix("latent_in_proj", hidden_size, self.latent_size),
-            Matrix("latent_out_proj", self.latent_size, hidden_size),
+            Matrix("latent_in_proj", hidden_size, self.latent_size, self.latent_bias),
+            Matrix("latent_out_proj", self.latent_size, hidden_size, self.latent_bias),
         )
 
     def shared_matrices(self, hidden_size: int) -> tuple[Matrix, ...]:

@@ -3,7 +3,8 @@
 A family states where its checkpoints differ from Llama's names in a mapping `MODULES`: keys are "part.matrix", in the
 words of `inputs/mechanisms.py` and `inputs/mixers.py`, values what the module is called below its layer. `{expert}` is
 an expert's number; without it all experts are one module. Several spellings of one module stand apart by a space.
-The keys "layer", "head" and "embedding" hold whole names, the first with `{layer}`, a layer's number.
+The keys "layer", "head" and "embedding" hold whole names, the first with `{layer}`, a layer's number. A matrix whose
+name is not known is stated as "".
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -78,17 +79,17 @@ class ModuleNames:
 
     def knows(self, key: str) -> bool:
         """Whether it is known what checkpoints call a matrix."""
-        return key in self._names
+        return bool(self._names.get(key))
 
     def whole(self, key: str) -> tuple[str, ...]:
         """The names of "head" or "embedding"."""
-        return self._around(self._names[key])
+        return tuple(name for one in self._names[key].split() for name in self._around(one))
 
     def in_layer(self, key: str, layer: int) -> tuple[str, ...]:
         """The names of a matrix of one layer, `{expert}` left for the caller to fill in; none if they are not known."""
         found = self._names.get(key, "").split()
-        start = self._names["layer"].replace("{layer}", str(layer))
-        return tuple(name for one in found for name in self._around(f"{start}.{one}"))
+        starts = self._names["layer"].replace("{layer}", str(layer)).split()
+        return tuple(name for start in starts for one in found for name in self._around(f"{start}.{one}"))
 
     def _around(self, name: str) -> tuple[str, ...]:
         bare = name.removeprefix("model.")
