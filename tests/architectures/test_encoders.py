@@ -13,7 +13,7 @@ from mansard.models import read_config
 from mansard.operators.step import pairs_both_ways
 from mansard.records import Phase
 
-# H hidden, N heads, L layers, F width of the part, V vocabulary, P positions, Y token types, E width of narrower tables,
+# H hidden, N heads, L layers, F width of the part, V vocabulary, P positions, Y token types, E width of narrow tables,
 # C labels.
 H, N, L, F, V, P, Y, E, C = 48, 6, 3, 100, 77, 40, 3, 20, 5
 A = 2  # bytes of a weight
