@@ -396,7 +396,30 @@ def test_siglip_models_have_both_towers_a_scale_and_a_shift() -> None:
     assert flops(image, "patch_embedding") == 2 * 49 * 2 * CHANNELS * PATCH**2 * H
 
 
-def test_formats_of_encoders_are_noted() -> None:
+MATRICES = L * (4 * H * H + 2 * H * F)
+
+
+def test_a_format_of_everything_is_that_of_the_layers() -> None:
     method = {"quant_method": "bitsandbytes", "load_in_8bit": True}
-    model = of("BertModel", quantization_config=method)
-    assert "encoder-formats" in {note.code for note in model.notes}
+    plain, short = of("BertModel"), of("BertModel", quantization_config=method)
+    assert "encoder-formats" in {note.code for note in short.notes}
+    scales = 4 * L * (4 * H + F + H)  # one in fp32 for each output
+    saved = (A - 1) * MATRICES - scales
+    held = [mansard.analyze(one, on="h100-sxm").memory.weights_bytes for one in (plain, short)]
+    assert held[0] - held[1] == saved
+    moved = [encode(one).bytes.weights for one in (plain, short)]
+    assert moved[0] - moved[1] == saved
+    # Where modules are named they are not known, and the model's dtype is counted.
+    named = of("BertModel", quantization_config=method | {"llm_int8_skip_modules": ["classifier"]})
+    assert mansard.analyze(named, on="h100-sxm").memory.weights_bytes == held[0]
+
+
+def test_a_deployment_s_format_is_stored_as_it_is_read() -> None:
+    model = of("BertForMaskedLM")
+    words = {"prompt": 16, "weights": "fp8"}
+    analysis = mansard.analyze(model, on="h100-sxm", **words)
+    head = H * H  # the product before the table, which keeps its dtype
+    assert analysis.memory.weights_bytes == A * model.parameters - (MATRICES + head)
+    rows, table = 16 * 3 * H, V * H
+    everything = A * (model.parameters - (V + P + Y) * H + table + rows) - (MATRICES + head)
+    assert analysis.phases["encode"].bytes.weights == everything
