@@ -91,7 +91,9 @@ def _from_path(text: str) -> ModelConfig:
     is_file = files is not None and not os.path.isdir(text)
     document, where = read_json(weight_files.config_beside(text) if is_file else text)
     model = read_config(_with_side_file(document, beside(where, "hf_quant_config.json")), where)
-    return model if files is None or not model.layers else weight_files.with_weights(model, files)
+    if files is None or not model.layers or model.start_tokens:
+        return model  # the names of encoders' tensors are not known
+    return weight_files.with_weights(model, files)
 
 
 def _from_gguf(path: str) -> ModelConfig:
