@@ -27,7 +27,8 @@ def encoder_operators(encoder: Encoder, model: ModelConfig, deployment: Deployme
     for layer, count in distinct(encoder.layers):
         formats = layer_formats(layer, model, deployment)
         found += [op.times(count) for op in layer_operators(layer, encoder.hidden_size, formats, setting)]
-    found += [_applied(one, model, deployment, setting, "encoder_back") for one in encoder.back]
+    for one in encoder.back:
+        found += _applied(one, model, deployment, setting, "encoder_back")
     if encoder is model.encoders[0]:
         found += _for_cross_attention(model, deployment, setting)
     return tuple(found)
@@ -43,19 +44,21 @@ def _before(encoder: Encoder, model: ModelConfig, deployment: Deployment, settin
         if embedding.project_in:
             yield matmul.linear("project_in", [embedding.project_in], plain, setting, group="embedding")
     for one in encoder.front:
-        yield _applied(one, model, deployment, setting, "encoder_front")
+        yield from _applied(one, model, deployment, setting, "encoder_front")
     if encoder.vectors:
         yield elementwise.added_vectors("encoder_vectors", encoder.vectors, encoder.hidden_size, setting)
     for norm in encoder.norms:
         yield elementwise.norm("encoder_norm", norm, setting, group="norm", residual=True)
 
 
-def _applied(one: Applied, model: ModelConfig, deployment: Deployment, setting: Setting, group: str) -> Op:
+def _applied(one: Applied, model: ModelConfig, deployment: Deployment, setting: Setting, group: str) -> Iterator[Op]:
     """A product of the front or the back end: for every token, or so many times for every so many of them."""
     basis = TOKENS if (one.times, one.per) == (1, 1) else Basis("scaled", times=one.times, per=one.per)
     weights = extras_format(model, deployment) if one.kind == "linear" else plain_format(model, deployment)
+    if one.norm:
+        yield elementwise.norm(f"{one.matrix.name}_norm", one.norm, setting, group=group, basis=basis)
     made = matmul.linear(one.matrix.name, [one.matrix], weights, setting, group=group, basis=basis)
-    return made if one.kind == "linear" else made._replace(kind=one.kind)
+    yield made if one.kind == "linear" else made._replace(kind=one.kind)
 
 
 def _for_cross_attention(model: ModelConfig, deployment: Deployment, setting: Setting) -> Iterator[Op]:

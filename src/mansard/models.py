@@ -22,6 +22,7 @@ from mansard.quantizations._method import read_scheme
 from mansard.units import parse_quantity
 
 _FAMILIES = "mansard.architectures"
+_COMPOSITES = "mansard.architectures.towers"
 # Where a multimodal model keeps the configuration of its language model.
 _NESTED = ("text_config", "llm_config", "language_config", "thinker_config")
 # In the catalogue's TOML, which has no null, an absent key of these means null.
@@ -157,8 +158,11 @@ def read_config(document: Mapping[str, Any], source: str, name: str | None = Non
     has_head = bool(part) or check_class(keys, architecture, family.ARCHITECTURES)
     model = with_activation(keys, model)
     scheme = read_scheme(_quantization(outer, keys))
+    composite = _composite(_word(outer.raw("model_type")))
+    if composite is not None:
+        model = composite.attach(outer, model)
     keys.finish()
-    if part:
+    if part and composite is None:
         keys.note("text-only", f"only the language model ({part}) is counted, no vision or audio tower", "warning")
     head = model.head if has_head else None
     if head is not None and part and outer.has("tie_word_embeddings") and not keys.has("tie_word_embeddings"):
@@ -326,6 +330,20 @@ def _family(outer: Keys, keys: Keys) -> tuple[ModuleType, str, str]:
             if set(names) & set(family.ARCHITECTURES):
                 return family, family.MODEL_TYPES[0], architecture
     return _refuse_unknown(outer, model_type or architecture, architecture)
+
+
+def _composite(model_type: str) -> ModuleType | None:
+    """What sees or hears in a composite of that type, beside its language model; None if it is none that is known."""
+    if model_type in registry.names(_COMPOSITES):
+        return registry.module(_COMPOSITES, model_type)
+    if not model_type or model_type in registry.names(_FAMILIES):
+        return None
+    return _composites_by_type().get(model_type)
+
+
+@lru_cache(maxsize=1)
+def _composites_by_type() -> dict[str, ModuleType]:
+    return {model_type: one for one in registry.modules(_COMPOSITES) for model_type in one.MODEL_TYPES}
 
 
 def _by_model_type(model_type: str) -> ModuleType | None:

@@ -11,13 +11,19 @@ class Applied(NamedTuple):
     """A matrix that is used `times` times for every `per` tokens of an encoder: patches, front ends, mergers, heads.
 
     A convolution is stated as the matrix product that it is, [kernel · inputs, outputs], once for each position of its
-    output. `per` 0: `times` times for the whole input, however long it is (poolers, classifiers).
+    output. `per` 0: `times` times for the whole input, however long it is (poolers, classifiers). norm: of its input.
     """
 
     matrix: Matrix
     times: int = 1
     per: int = 1
     kind: Literal["linear", "convolution"] = "linear"
+    norm: Norm | None = None
+
+    @property
+    def parameters(self) -> int:
+        """Those of the matrix, its bias and the norm before it."""
+        return self.matrix.parameters + (self.norm.parameters if self.norm else 0)
 
 
 class Encoder(NamedTuple):

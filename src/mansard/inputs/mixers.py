@@ -20,7 +20,8 @@ class Attention(NamedTuple):
     the layer's. `gate_size`: columns of a projection that gates the output. `has_values` False: keys serve as values,
     and have no projection of their own. `shares_cache`: attends to the keys and values of an earlier layer and keeps
     none; `unused_parameters` are those of projections that the checkpoint has all the same. `vectors` counts elements
-    of further learned vectors and tables.
+    of further learned vectors and tables. `square`: tokens of an image see those of their own square
+    of so many rows and columns only.
     """
 
     heads: int
@@ -45,6 +46,7 @@ class Attention(NamedTuple):
     unused_parameters: int = 0
     v_norm: Norm | None = None
     vectors: int = 0
+    square: int | None = None
 
     @property
     def value_dim(self) -> int:

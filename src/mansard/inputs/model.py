@@ -150,7 +150,7 @@ def encoder_parameters(encoder: Encoder) -> int:
     """All parameters of an encoder with what goes before and after its layers."""
     return (
         stack_parameters(distinct(encoder.layers), encoder.hidden_size)
-        + _parameters(applied.matrix for applied in (*encoder.front, *encoder.back))
+        + sum(applied.parameters for applied in (*encoder.front, *encoder.back))
         + sum(norm.parameters for norm in encoder.norms)
         + encoder.vectors
         + (embedding_parameters(encoder.embedding) if encoder.embedding else 0)

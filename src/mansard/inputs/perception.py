@@ -84,7 +84,8 @@ class NativeImage(NamedTuple):
     """Images near their own size: sides rounded to whole squares of `merge` × `merge` patches, within bounds of pixels.
 
     `frames_per_patch` frames of a video are one patch in time; each of these is a sequence of its own. The decoder gets
-    one token for each square. Source: Qwen2-VL, arXiv:2409.12191, 2.1, and its published preprocessor (smart_resize).
+    one token for each square. video: bounds of the pixels of all frames of a video together, where it has its own.
+    Source: Qwen2-VL, arXiv:2409.12191, 2.1, and its published preprocessor (smart_resize); Qwen3-VL's of videos.
     """
 
     patch: int
@@ -92,6 +93,7 @@ class NativeImage(NamedTuple):
     min_pixels: int
     max_pixels: int
     frames_per_patch: int = 2
+    video: tuple[int, int] | None = None
 
     @property
     def words(self) -> tuple[str, ...]:
@@ -105,21 +107,58 @@ class NativeImage(NamedTuple):
         """
         if not asked.images:
             return Reading()
-        height, width = self._resized(asked.height, asked.width)
+        height, width = self._resized(asked.height, asked.width, asked.frames)
         rows, columns = height // self.patch, width // self.patch
         many = asked.images * ceil(asked.frames / self.frames_per_patch)
         return Reading(many, rows * columns, many * rows * columns // self.merge**2, (rows, columns))
 
-    def _resized(self, height: int, width: int) -> tuple[int, int]:
-        square = self.patch * self.merge
+    def _resized(self, height: int, width: int, frames: int) -> tuple[int, int]:
+        square, together = self.patch * self.merge, 1
+        least, most = self.min_pixels, self.max_pixels
+        if self.video is not None and frames > 1:
+            (least, most), together = self.video, frames
         rows, columns = max(square, round(height / square) * square), max(square, round(width / square) * square)
-        if rows * columns > self.max_pixels:
-            scale = sqrt(height * width / self.max_pixels)
+        # Frames that fill no whole patch in time are counted as the preprocessor rounds them.
+        in_time = round(together / self.frames_per_patch) * self.frames_per_patch if together > 1 else 1
+        if in_time * rows * columns > most:
+            scale = sqrt(together * height * width / most)
             return _floored(height / scale, square), _floored(width / scale, square)
-        if rows * columns < self.min_pixels:
-            scale = sqrt(self.min_pixels / (height * width))
+        if in_time * rows * columns < least:
+            scale = sqrt(least / (together * height * width))
             return ceil(height * scale / square) * square, ceil(width * scale / square) * square
         return rows, columns
+
+
+class RowedImage(NamedTuple):
+    """Images near their own size, scaled down to `longest` pixels a side, rounded up to squares of `merge`² patches.
+
+    The decoder gets one token for each square and one behind each row, which breaks it or ends the image. Source:
+    Pixtral, arXiv:2410.07073, 2.2, and its published preprocessor.
+    """
+
+    longest: int
+    patch: int
+    merge: int = 1
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        return ("images", "resolution", "frames")
+
+    def reading(self, asked: Asked) -> Reading:
+        """One sequence for each image, or for each frame.
+
+        >>> RowedImage(1540, 14, 2).reading(Asked(images=1, height=1080, width=1920))
+        Reading(sequences=1, tokens=6820, given=1736, grid=(62, 110))
+        """
+        many = asked.images * asked.frames
+        if not many:
+            return Reading()
+        ratio = max(asked.height / self.longest, asked.width / self.longest, 1)
+        square = self.patch * self.merge
+        rows, columns = ceil(floor(asked.height / ratio) / square), ceil(floor(asked.width / ratio) / square)
+        rows, columns = max(1, rows), max(1, columns)
+        tokens = rows * columns * self.merge**2
+        return Reading(many, tokens, many * rows * (columns + 1), (rows * self.merge, columns * self.merge))
 
 
 class PaddedAudio(NamedTuple):
