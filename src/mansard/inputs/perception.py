@@ -117,6 +117,8 @@ class NativeImage(NamedTuple):
         least, most = self.min_pixels, self.max_pixels
         if self.video is not None and frames > 1:
             (least, most), together = self.video, frames
+            if min(height, width) < square:
+                height, width = (int(side * square / min(height, width)) for side in (height, width))
         rows, columns = max(square, round(height / square) * square), max(square, round(width / square) * square)
         # Frames that fill no whole patch in time are counted as the preprocessor rounds them.
         in_time = round(together / self.frames_per_patch) * self.frames_per_patch if together > 1 else 1
