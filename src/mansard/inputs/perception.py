@@ -187,5 +187,79 @@ class PaddedAudio(NamedTuple):
         return Reading(windows, self.tokens, windows * self.given)
 
 
+class TrimmedAudio(NamedTuple):
+    """Sound in windows of `window_s` seconds, each of `tokens` tokens; the decoder gets those that hold sound.
+
+    Of F spectral frames, `frames_per_s` a second, a window's convolution leaves (F - 1) // 2 + 1 and the mean of each
+    two after it ((F - 1) // 2 - 1) // 2 + 1. Source: Qwen2-Audio, arXiv:2407.10759, and its published processor, which
+    reads one window; longer sound is counted as several.
+    """
+
+    window_s: float
+    tokens: int
+    frames_per_s: int = 100
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        return ("seconds",)
+
+    def reading(self, asked: Asked) -> Reading:
+        """One sequence for each window.
+
+        >>> TrimmedAudio(30, 1500).reading(Asked(seconds=10))
+        Reading(sequences=1, tokens=1500, given=250, grid=(0, 0))
+        """
+        whole, rest = divmod(asked.seconds, self.window_s)
+        given = int(whole) * self._given(self.window_s)
+        given += self._given(rest) if rest else 0
+        return Reading(int(whole) + (1 if rest else 0), self.tokens, given)
+
+    def _given(self, seconds: float) -> int:
+        frames = ceil(round(seconds * self.frames_per_s, 6))
+        return max(0, ((frames - 1) // 2 - 1) // 2 + 1)
+
+
+class PaddedImage(NamedTuple):
+    """Images near their own size: scaled down to so many patches, and so many a side, then padded to whole squares.
+
+    A video's frames run through the layers in clips of `clip` frames that see each other, and are averaged behind them,
+    so that a clip gives as many tokens as a frame; a last clip that is not full is counted as a full one. Source:
+    MoonViT, arXiv:2504.07491; Kimi K2.5, arXiv:2602.02276, and its published preprocessor.
+    """
+
+    patch: int
+    merge: int
+    most: int
+    most_side: int
+    most_video: int = 0
+    clip: int = 1
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        return ("images", "resolution", "frames")
+
+    def reading(self, asked: Asked) -> Reading:
+        """One sequence for each image, or for each clip of a video.
+
+        >>> PaddedImage(14, 2, 16384, 512).reading(Asked(images=1, height=1080, width=1920))
+        Reading(sequences=1, tokens=10764, given=2691, grid=(78, 138))
+        """
+        if not asked.images:
+            return Reading()
+        is_video = asked.frames > 1 and self.most_video > 0
+        rows, columns = self._grid(asked.height, asked.width, self.most_video if is_video else self.most)
+        clip = self.clip if is_video else 1
+        many = asked.images * ceil(asked.frames / clip)
+        return Reading(many, clip * rows * columns, many * rows * columns // self.merge**2, (rows, columns))
+
+    def _grid(self, height: int, width: int, most: int) -> tuple[int, int]:
+        patches = max(1, height // self.patch) * max(1, width // self.patch)
+        longest = self.most_side * self.patch
+        scale = min(1.0, sqrt(most / patches), longest / height, longest / width)
+        square = self.merge * self.patch
+        rows, columns = (-(-min(longest, max(1, int(side * scale))) // square) for side in (height, width))
+        return rows * self.merge, columns * self.merge
+
+
 def _floored(length: float, square: int) -> int:
     return max(square, floor(length / square) * square)

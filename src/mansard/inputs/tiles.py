@@ -13,7 +13,7 @@ from mansard.inputs.perception import Asked, Reading
 
 
 class Tile(NamedTuple):
-    """A square of `size` pixels in patches of `patch`, `beside` learned tokens with them; `given` go on to the decoder."""
+    """A square of `size` pixels in patches of `patch`, `beside` learned tokens with them; `given` go on from it."""
 
     size: int
     patch: int

@@ -19,7 +19,7 @@ _HARMLESS = frozenset(
         "max_length", "min_length", "model_type", "no_repeat_ngram_size", "norm_eps", "num_beam_groups", "num_beams",
         "num_return_sequences", "output_attentions", "output_hidden_states", "output_scores", "pad_token_id", "prefix",
         "problem_type", "projection_dim", "pruned_heads", "remove_invalid_values", "repetition_penalty", "return_dict",
-        "return_dict_in_generate", "rms_norm_eps", "rope_parameters", "rope_theta", "sep_token_id", "suppress_tokens",
+        "return_dict_in_generate", "rms_norm_eps", "rope_parameters", "rope_theta", "scale_embedding", "sep_token_id", "suppress_tokens",
         "task_specific_params", "temperature", "tf_legacy_loss", "tie_encoder_decoder",
         "tie_word_embeddings", "tokens_per_second",
         "tokenizer_class", "top_k", "top_p", "torch_dtype", "torchscript", "transformers_version", "typical_p",

@@ -1,4 +1,4 @@
-"""InternVL: InternViT over tiles of the image, four patches of a tile merged into one token by a perceptron of two layers.
+"""InternVL: InternViT over tiles of the image, four patches of a tile merged into one token by a perceptron.
 
 OpenGVLab's own configurations (internvl_chat) say how many tiles there may be; those of Hugging Face's class (internvl)
 leave it to the preprocessor, whose defaults are the same. `downsample_ratio` 0.5 merges 2×2 patches.

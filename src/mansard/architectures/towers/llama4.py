@@ -1,8 +1,8 @@
 """Llama 4: a vision transformer over tiles of the image, four patches merged into one token by two matrices.
 
-A class token behind the patches, learned and rotary positions, norms before and behind the layers. `pixel_shuffle_ratio`
-0.5 merges 2×2 patches, so that intermediate_size is the width of what is merged; a matrix without a bias leads to the
-language model.
+A class token behind the patches, learned and rotary positions, norms before and behind the layers.
+`pixel_shuffle_ratio` 0.5 merges 2×2 patches, so that intermediate_size is the width of what is merged; a matrix without
+a bias leads to the language model.
 
 Sources: Meta, "The Llama 4 herd" (2025); the class Llama4ForConditionalGeneration of Hugging Face transformers.
 """
@@ -33,7 +33,7 @@ def attach(keys: Keys, model: ModelConfig) -> ModelConfig:
     kind = activation(own, "hidden_act", default="gelu")
     layer = seeing_layer(own, hidden, own.size("num_attention_heads", default=16), width, kind=kind, rotated=True)
     squares = max(1, size // patch) ** 2
-    tile = Tile(max(size, patch), patch, 1, _given(own, hidden, squares))
+    tile = Tile(max(size, patch), patch, 1, _given(own, hidden, width, squares))
     tower = Encoder(
         name="vision",
         modality="image",
@@ -50,9 +50,13 @@ def attach(keys: Keys, model: ModelConfig) -> ModelConfig:
     return replace(model, encoders=(tower,))
 
 
-def _given(own: Keys, hidden: int, squares: int) -> int:
-    """Tokens of a tile that are left after merging."""
+def _given(own: Keys, hidden: int, width: int, squares: int) -> int:
+    """Tokens of a tile that are left after merging, which must be as wide as the adapter's input."""
     ratio = own.number("pixel_shuffle_ratio", default=0.5, minimum=0.01, maximum=1)
+    wide = round(hidden / ratio**2)
+    if own.document:  # the class's own defaults do not fit together
+        problem = f"must be hidden_size over pixel_shuffle_ratio squared, {wide}"
+        own.require(wide == width, "intermediate_size", problem, width)
     return max(1, round(squares * ratio * ratio))
 
 

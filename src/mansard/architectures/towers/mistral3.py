@@ -1,4 +1,4 @@
-"""Mistral Small 3.1 and later: Pixtral's tower, 2×2 patches merged into one token, a norm before and a perceptron behind.
+"""Mistral Small 3.1 and later: Pixtral's tower, 2×2 patches merged into one token, a norm and a perceptron.
 
 Markers between the rows of tokens as in Pixtral.
 
