@@ -30,8 +30,8 @@ class Encoder(NamedTuple):
     """A stack of layers without a mask and without a cache, run once over its whole input.
 
     modality: what it reads. front, back: the products before and after the layers. norms: those around the layers.
-    vectors: elements of learned vectors and tables of positions. `shares_embedding`: its tokens are looked up in the
-    decoder's table. `reads`: how many tokens its input becomes.
+    vectors: elements of learned vectors and tables of positions. unused: of what is stored and not read in a pass.
+    `shares_embedding`: its tokens are looked up in the decoder's table. `reads`: how many tokens its input becomes.
     """
 
     name: str
@@ -42,6 +42,7 @@ class Encoder(NamedTuple):
     back: tuple[Applied, ...] = ()
     norms: tuple[Norm, ...] = ()
     vectors: int = 0
+    unused: int = 0
     embedding: Embedding | None = None
     shares_embedding: bool = False
     reads: Perception = Text()

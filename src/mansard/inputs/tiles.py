@@ -177,3 +177,33 @@ class ResolutionTiles(NamedTuple):
             return rows - (rows - filled) // 2 * 2, columns
         filled = floor(round(asked.width * (rows / asked.height), 7))
         return rows, columns - (columns - filled) // 2 * 2
+
+
+class PaddedTiles(NamedTuple):
+    """Always `most` tiles, empty ones among them, as one sequence; each tile's tokens are padded to a multiple of `to`.
+
+    The padding goes no further than the layers. Source: the Llama 3 herd, arXiv:2407.21783, 7.1, and the published
+    class of Llama 3.2 Vision, which masks empty tiles and computes them.
+    """
+
+    tile: Tile
+    most: int
+    to: int = 8
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        return ("images",)
+
+    @property
+    def tokens(self) -> int:
+        """Tokens of one image."""
+        return self.most * -(-self.tile.tokens // self.to) * self.to
+
+    def reading(self, asked: Asked) -> Reading:
+        """One sequence for each image.
+
+        >>> PaddedTiles(Tile(560, 14, 1), 4).reading(Asked(images=1))
+        Reading(sequences=1, tokens=6432, given=6404, grid=(0, 0))
+        """
+        many = asked.images * asked.frames
+        return Reading(many, self.tokens, many * self.most * self.tile.tokens) if many else Reading()

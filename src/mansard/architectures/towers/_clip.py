@@ -41,7 +41,7 @@ def siglip(keys: Keys, *, vision_use_head: bool = True, **defaults: int) -> Enco
         unused = hidden + 4 * hidden * (hidden + 1) + 2 * hidden + 2 * hidden * width + width + hidden
         keys.note("pooling-head", "the vision tower's pooling head is stored and not run", "info")
     note_unknown(keys)
-    return tower._replace(norms=(layer_norm(hidden),), vectors=side * side * hidden + unused)
+    return tower._replace(norms=(layer_norm(hidden),), vectors=side * side * hidden, unused=unused)
 
 
 def _stack(keys: Keys, defaults: dict[str, int], *, kind: str, bias: bool, beside: int) -> tuple[Encoder, int]:

@@ -9,21 +9,21 @@ LARGEST_SIDE = 1 << 16
 # Keys of a part that change no count: what the library's base class writes, and what only training or numerics use.
 _HARMLESS = frozenset(
     (
-        "_attn_implementation", "_attn_implementation_autoset", "_name_or_path", "add_cross_attention", "architectures",
-        "attention_dropout", "auto_map", "bad_words_ids", "begin_suppress_tokens", "bos_token_id",
-        "chunk_size_feed_forward", "cross_attention_hidden_size", "decoder_start_token_id", "diversity_penalty",
-        "do_sample", "drop_path_rate", "dropout", "dtype", "early_stopping", "encoder_no_repeat_ngram_size",
-        "eos_token_id", "exponential_decay_length_penalty", "finetuning_task", "forced_bos_token_id",
-        "forced_eos_token_id", "hidden_dropout", "hidden_dropout_prob", "id2label", "initializer_factor",
-        "initializer_range", "is_decoder", "is_encoder_decoder", "label2id", "layer_norm_eps", "length_penalty",
-        "max_length", "min_length", "model_type", "no_repeat_ngram_size", "norm_eps", "num_beam_groups", "num_beams",
-        "num_return_sequences", "output_attentions", "output_hidden_states", "output_scores", "pad_token_id", "prefix",
-        "problem_type", "projection_dim", "pruned_heads", "remove_invalid_values", "repetition_penalty", "return_dict",
-        "return_dict_in_generate", "rms_norm_eps", "rope_parameters", "rope_theta", "scale_embedding", "sep_token_id", "suppress_tokens",
-        "task_specific_params", "temperature", "tf_legacy_loss", "tie_encoder_decoder",
-        "tie_word_embeddings", "tokens_per_second",
-        "tokenizer_class", "top_k", "top_p", "torch_dtype", "torchscript", "transformers_version", "typical_p",
-        "use_bfloat16", "use_cache", "use_flash_attn", "vocab_size",
+        "_attn_implementation", "_attn_implementation_autoset", "_name_or_path", "add_cross_attention",
+        "architectures", "attention_dropout", "auto_map", "bad_words_ids", "begin_suppress_tokens",
+        "bos_token_id", "chunk_size_feed_forward", "cross_attention_hidden_size", "decoder_start_token_id",
+        "diversity_penalty", "do_sample", "drop_path_rate", "dropout", "dtype", "early_stopping",
+        "encoder_no_repeat_ngram_size", "eos_token_id", "exponential_decay_length_penalty", "finetuning_task",
+        "forced_bos_token_id", "forced_eos_token_id", "hidden_dropout", "hidden_dropout_prob", "id2label",
+        "initializer_factor", "initializer_range", "is_decoder", "is_encoder_decoder", "label2id",
+        "layer_norm_eps", "length_penalty", "max_length", "min_length", "model_type", "no_repeat_ngram_size",
+        "norm_eps", "num_beam_groups", "num_beams", "num_return_sequences", "output_attentions",
+        "output_hidden_states", "output_scores", "pad_token_id", "prefix", "problem_type", "projection_dim",
+        "pruned_heads", "remove_invalid_values", "repetition_penalty", "return_dict", "return_dict_in_generate",
+        "rms_norm_eps", "rope_parameters", "rope_theta", "scale_embedding", "sep_token_id", "suppress_tokens",
+        "task_specific_params", "temperature", "tf_legacy_loss", "tie_encoder_decoder", "tie_word_embeddings",
+        "tokenizer_class", "tokens_per_second", "top_k", "top_p", "torch_dtype", "torchscript",
+        "transformers_version", "typical_p", "use_bfloat16", "use_cache", "use_flash_attn", "vocab_size",
     )
 )  # fmt: skip
 
