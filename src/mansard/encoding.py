@@ -15,7 +15,7 @@ from mansard.inputs.scenario import Deployment, Engine
 from mansard.mixing import source_operators
 from mansard.operators import elementwise, matmul
 from mansard.operators.cost import Op, Setting
-from mansard.operators.step import TOKENS, Basis
+from mansard.operators.step import SOURCE, TOKENS, Basis
 
 
 def encoder_operators(encoder: Encoder, model: ModelConfig, deployment: Deployment, engine: Engine) -> tuple[Op, ...]:
@@ -54,6 +54,7 @@ def _before(encoder: Encoder, model: ModelConfig, deployment: Deployment, settin
 def _applied(one: Applied, model: ModelConfig, deployment: Deployment, setting: Setting, group: str) -> Iterator[Op]:
     """A product of the front or the back end: for every token, or so many times for every so many of them."""
     basis = TOKENS if (one.times, one.per) == (1, 1) else Basis("scaled", times=one.times, per=one.per)
+    basis = SOURCE if one.per_given else basis
     weights = extras_format(model, deployment) if one.kind == "linear" else plain_format(model, deployment)
     if one.norm:
         yield elementwise.norm(f"{one.matrix.name}_norm", one.norm, setting, group=group, basis=basis)

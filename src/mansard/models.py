@@ -154,13 +154,13 @@ def read_config(document: Mapping[str, Any], source: str, name: str | None = Non
         keys = _typed(keys, _word(outer.raw("model_type")))
     family, model_type, architecture = _family(outer, keys)
     model: ModelConfig = family.read(keys)
+    composite = _composite(_word(outer.raw("model_type")))
+    if composite is not None:
+        model = composite.attach(outer, model)
     check(keys, model_type)
     has_head = bool(part) or check_class(keys, architecture, family.ARCHITECTURES)
     model = with_activation(keys, model)
     scheme = read_scheme(_quantization(outer, keys))
-    composite = _composite(_word(outer.raw("model_type")))
-    if composite is not None:
-        model = composite.attach(outer, model)
     keys.finish()
     if part and composite is None:
         keys.note("text-only", f"only the language model ({part}) is counted, no vision or audio tower", "warning")

@@ -11,7 +11,8 @@ class Applied(NamedTuple):
     """A matrix that is used `times` times for every `per` tokens of an encoder: patches, front ends, mergers, heads.
 
     A convolution is stated as the matrix product that it is, [kernel · inputs, outputs], once for each position of its
-    output. `per` 0: `times` times for the whole input, however long it is (poolers, classifiers). norm: of its input.
+    output. `per` 0: `times` times for the whole input, however long it is (poolers, classifiers). `per_given`: once for
+    each token that the decoder gets, whatever `times` and `per` say. norm: of its input.
     """
 
     matrix: Matrix
@@ -19,6 +20,7 @@ class Applied(NamedTuple):
     per: int = 1
     kind: Literal["linear", "convolution"] = "linear"
     norm: Norm | None = None
+    per_given: bool = False
 
     @property
     def parameters(self) -> int:

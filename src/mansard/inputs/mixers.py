@@ -21,7 +21,8 @@ class Attention(NamedTuple):
     and have no projection of their own. `shares_cache`: attends to the keys and values of an earlier layer and keeps
     none; `unused_parameters` are those of projections that the checkpoint has all the same. `vectors` counts elements
     of further learned vectors and tables. `square`: tokens of an image see those of their own square
-    of so many rows and columns only.
+    of so many rows and columns only. `prefix`: tokens of one step see each other both ways, as those of a prompt that
+    is read at once do; what is made after them is made one by one.
     """
 
     heads: int
@@ -47,6 +48,7 @@ class Attention(NamedTuple):
     v_norm: Norm | None = None
     vectors: int = 0
     square: int | None = None
+    prefix: bool = False
 
     @property
     def value_dim(self) -> int:

@@ -160,7 +160,7 @@ def _seen(mixer: Attention, *, standard: bool) -> Basis:
         if mixer.square is not None:
             return Basis("both_ways") if standard else Basis("squares", fixed=mixer.square)
         return Basis("both_ways") if standard else Basis("both_ways", mixer.window, mixer.chunk)
-    return Basis("square") if standard else Basis("pairs", mixer.window, mixer.chunk)
+    return Basis("square") if standard or mixer.prefix else Basis("pairs", mixer.window, mixer.chunk)
 
 
 def _moved(mixer: Attention, setting: Setting, per_token: int) -> Form:

@@ -57,8 +57,9 @@ def attach(keys: Keys, model: ModelConfig) -> ModelConfig:
 def _projector(hidden: int, out: int, merge: int) -> tuple[Applied, Applied]:
     each = merge * merge
     wide, norm = each * hidden, layer_norm(hidden)._replace(repeats=each)
-    into = Applied(Matrix("projector_in", wide, wide, bias=True), per=each, norm=norm)
-    return into, Applied(Matrix("projector_out", wide, out, bias=True), per=each)
+    # Frames of a clip are averaged before: what is projected is what goes on.
+    into = Applied(Matrix("projector_in", wide, wide, bias=True), norm=norm, per_given=True)
+    return into, Applied(Matrix("projector_out", wide, out, bias=True), per_given=True)
 
 
 def _reads(keys: Keys, own: Keys, patch: int, merge: int, *, clips: bool) -> PaddedImage:

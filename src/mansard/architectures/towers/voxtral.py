@@ -22,6 +22,8 @@ _TOKENS_PER_S = 50
 
 def attach(keys: Keys, model: ModelConfig) -> ModelConfig:
     """The model with its encoder and projector."""
+    text = keys.nested("text_config")
+    text.require(text.has("head_dim"), "head_dim", "must be stated: the class has 128 where others derive it")
     own = part(keys, "audio_config")
     tower, tokens = whisper(own), positions(own)
     wide = own.size("intermediate_size", "encoder_ffn_dim", default=5120)
