@@ -17,13 +17,14 @@ _HARMLESS = frozenset(
         "forced_bos_token_id", "forced_eos_token_id", "hidden_dropout", "hidden_dropout_prob", "id2label",
         "initializer_factor", "initializer_range", "is_decoder", "is_encoder_decoder", "label2id",
         "layer_norm_eps", "length_penalty", "max_length", "min_length", "model_type", "no_repeat_ngram_size",
-        "norm_eps", "num_beam_groups", "num_image_tokens", "projector_hidden_act", "num_beams", "num_return_sequences", "output_attentions",
-        "output_hidden_states", "output_scores", "pad_token_id", "prefix", "problem_type", "projection_dim",
-        "pruned_heads", "remove_invalid_values", "repetition_penalty", "return_dict", "return_dict_in_generate",
-        "rms_norm_eps", "rope_parameters", "rope_theta", "scale_embedding", "sep_token_id", "suppress_tokens",
-        "task_specific_params", "temperature", "tf_legacy_loss", "tie_encoder_decoder", "tie_word_embeddings",
-        "tokenizer_class", "tokens_per_second", "top_k", "top_p", "torch_dtype", "torchscript",
-        "transformers_version", "typical_p", "use_bfloat16", "use_cache", "use_flash_attn", "vocab_size",
+        "norm_eps", "num_beam_groups", "num_beams", "num_image_tokens", "num_return_sequences",
+        "output_attentions", "output_hidden_states", "output_scores", "pad_token_id", "prefix", "problem_type",
+        "projection_dim", "projector_hidden_act", "pruned_heads", "remove_invalid_values", "repetition_penalty",
+        "return_dict", "return_dict_in_generate", "rms_norm_eps", "rope_parameters", "rope_theta",
+        "scale_embedding", "sep_token_id", "suppress_tokens", "task_specific_params", "temperature",
+        "tf_legacy_loss", "tie_encoder_decoder", "tie_word_embeddings", "tokenizer_class", "tokens_per_second",
+        "top_k", "top_p", "torch_dtype", "torchscript", "transformers_version", "typical_p", "use_bfloat16",
+        "use_cache", "use_flash_attn", "vocab_size",
     )
 )  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""PaliGemma: SigLIP's patches, one token of the prompt each through one matrix; image and prompt see each other both ways.
+"""PaliGemma: SigLIP's patches, a token of the prompt each; image and prompt see each other both ways.
 
 What is made after the prompt sees what came before it, as in other decoders. `use_bidirectional_attention` false under
 text_config takes the first away.
