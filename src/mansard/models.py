@@ -2,7 +2,7 @@
 
 import os
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from types import ModuleType
@@ -30,13 +30,12 @@ _NULL_WHEN_ABSENT = ("sliding_window", "q_lora_rank")
 # Kinds that are known and not supported, so that the refusal can say what they are. Words that names contain.
 _OTHER_KINDS = {
     "hybrids of attention and state-space or linear layers": (
-        "qwen3_next", "qwen3_5", "rwkv", "recurrent_gemma", "lfm2", "kimi_linear", "minimax_m1", "minimax_text",
+        "rwkv", "recurrent_gemma", "lfm2", "minimax_m1", "minimax_text",
     ),
-    "models with sparse attention": ("deepseek_v32", "glm_moe_dsa"),
     "models whose layers share or shape their caches by themselves": ("gemma3n", "gemma4", "openelm", "nemotron-nas"),
-    "encoders": ("bert", "roberta", "electra", "deberta", "mpnet", "nomic"),
-    "encoder-decoders": ("t5", "bart", "whisper", "marian", "pegasus", "mbart"),
-    "vision towers": ("clip", "siglip", "vit", "dinov"),
+    "encoders": ("bert", "electra", "deberta", "mpnet", "longformer"),
+    "encoder-decoders": ("t5", "bart", "pegasus", "marian", "m2m", "led"),
+    "vision towers": ("clip", "siglip", "vit", "dino", "swin"),
 }  # fmt: skip
 
 
@@ -149,12 +148,12 @@ def read_config(document: Mapping[str, Any], source: str, name: str | None = Non
     """
     outer = Keys(document, source)
     _check_types(outer)
-    keys, part = _language_part(outer)
+    keys, part = (outer, "") if _reads_parts(outer) else _language_part(outer)
     if part:
         keys = _typed(keys, _word(outer.raw("model_type")))
     family, model_type, architecture = _family(outer, keys)
     model: ModelConfig = family.read(keys)
-    composite = _composite(_word(outer.raw("model_type")))
+    composite = _composite(outer)
     if composite is not None:
         model = composite.attach(outer, model)
     check(keys, model_type)
@@ -281,6 +280,18 @@ def _language_part(outer: Keys) -> tuple[Keys, str]:
     return outer, ""
 
 
+def _reads_parts(outer: Keys) -> bool:
+    """Whether the family of the whole reads the parts nested in its configuration by itself (`READS_PARTS`)."""
+    model_type = _word(outer.raw("model_type"))
+    classes = outer.raw("architectures") or []
+    family = _by_model_type(model_type) if model_type else _by_class(classes)
+    return bool(getattr(family, "READS_PARTS", False))
+
+
+def _by_class(names: Sequence[str]) -> ModuleType | None:
+    return next((one for one in registry.modules(_FAMILIES) if set(names) & set(one.ARCHITECTURES)), None)
+
+
 def _typed(keys: Keys, composite: str) -> Keys:
     """A nested part that doesn't name its type has that of its composite's text, `<type>_text` by the classes' rule."""
     inferred = f"{composite}_text"
@@ -325,19 +336,18 @@ def _family(outer: Keys, keys: Keys) -> tuple[ModuleType, str, str]:
         family = _by_model_type(model_type)
         if family is not None:
             return family, model_type, architecture
-    else:
-        for family in registry.modules(_FAMILIES):
-            if set(names) & set(family.ARCHITECTURES):
-                return family, family.MODEL_TYPES[0], architecture
+    elif (family := _by_class(names)) is not None:
+        return family, family.MODEL_TYPES[0], architecture
     return _refuse_unknown(outer, model_type or architecture, architecture)
 
 
-def _composite(model_type: str) -> ModuleType | None:
+def _composite(outer: Keys) -> ModuleType | None:
     """What sees or hears in a composite of that type, beside its language model; None if it is none that is known."""
+    model_type = _word(outer.raw("model_type"))
     if model_type in registry.names(_COMPOSITES):
         return registry.module(_COMPOSITES, model_type)
-    if not model_type or model_type in registry.names(_FAMILIES):
-        return None
+    if not any(isinstance(outer.document.get(name), Mapping) for name in (*_NESTED, "vision_config", "audio_config")):
+        return None  # no part of its own: the other rooms need not be looked into
     return _composites_by_type().get(model_type)
 
 

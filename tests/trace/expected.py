@@ -73,10 +73,17 @@ def differences(model: ModelConfig, passes: Passes, *, batch: int, prompt: int) 
     found = [Difference("parameters", model.parameters, passes.parameters)]
     if prompt < _narrowest(model) and model.model_type not in _BROADCAST_CACHES:
         found.append(Difference("cache elements", batch * kept_elements(model, prompt), passes.cache_elements))
+    states = model.state_elements + model.convolution_state_elements
+    found.append(Difference("state elements", batch * states, passes.state_elements))
+    names = _compared(model)
     for phase, new, cached in (("prefill", prompt, 0), ("decode", 1, prompt)):
         ours, theirs = counted(model, Step(batch, new, cached), convention), passes.phases[phase]
-        found += [Difference(f"{phase} {name}", getattr(ours, name), getattr(theirs, name)) for name in Counted._fields]
+        found += [Difference(f"{phase} {name}", getattr(ours, name), getattr(theirs, name)) for name in names]
     return [one for one in found if one.ours != one.theirs]
+
+
+def _compared(model: ModelConfig) -> tuple[str, ...]:
+    return ("gemm_flops",) if model.state_elements else Counted._fields
 
 
 def _narrowest(model: ModelConfig) -> float:

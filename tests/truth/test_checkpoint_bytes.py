@@ -10,6 +10,7 @@ import pytest
 
 from mansard.errors import InputError
 from mansard.inputs.mechanisms import MixtureOfExperts
+from mansard.inputs.mixers import LatentAttention
 from mansard.inputs.model import ModelConfig
 from mansard.inputs.modules import stored_matrices
 from mansard.inputs.scenario import Deployment
@@ -25,8 +26,9 @@ TOWER_LAYERS, TOWER_WIDTH = 27, 1152  # Kimi K2.5's vision tower
 
 
 def _experts(model: ModelConfig) -> int:
+    """Those that have a gate beside up."""
     parts = (layer.feed_forward for layer in model.layers)
-    return sum(part.num_experts for part in parts if isinstance(part, MixtureOfExperts))
+    return sum(part.num_experts for part in parts if isinstance(part, MixtureOfExperts) and part.expert.gated)
 
 
 def _quantised(model: ModelConfig) -> int:
@@ -44,15 +46,26 @@ def _left_alone(model: ModelConfig) -> tuple[int, int]:
     return elements, matrices
 
 
+def _index_weights(model: ModelConfig) -> list[tuple[int, int]]:
+    mixers = (layer.mixer for layer in model.layers)
+    hidden = model.hidden_size
+    return [(hidden, mixer.indexer.heads) for mixer in mixers if isinstance(mixer, LatentAttention) and mixer.indexer]
+
+
 def _difference(model: ModelConfig, row: dict[str, str]) -> int:
     """Bytes that are counted here and not there, or, negative, the other way round."""
     found = 0
     if "NVFP4" in row["how_bytes"]:
         # Gate and up are two matrices in the checkpoint, one there: two fp32 scales for each expert.
         found += 8 * _experts(model)
-        # Modules that are left alone by name: not seen there under their prefix. Two fp32 scales less for each here.
+        # Modules left alone by name, not seen there under their prefix: 16 bits here, 4.5 and two fp32 scales there.
         kept, matrices = _left_alone(model) if model.model_type == "nemotron_h" else (0, 0)
-        found += kept * (16 * 16 - (4 * 16 + 8)) // 16 // 8 - 8 * matrices
+        found += kept * 23 // 16 - 8 * matrices
+    if "fp8" in row["how_bytes"].lower() and "NVFP4" not in row["how_bytes"]:
+        # Weights of an indexer's heads are few columns, which quantisers leave alone: 16 bits for 8 and a scale a tile.
+        found += sum(
+            rows * columns - -(-rows // 128) * -(-columns // 128) * 4 for rows, columns in _index_weights(model)
+        )
     if "bitsandbytes" in row["how_bytes"]:
         found += _quantised(model) // 64 // 256 * 4  # the fp32 scales of the scales
     if "gptq" in row["how_bytes"]:

@@ -1,6 +1,7 @@
 """Keys that many families share, and the model around a list of layers: embedding, final norm and head."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from mansard.inputs.keys import MOST_LAYERS, MOST_POSITIONS, Keys
 from mansard.inputs.mechanisms import Embedding, Head, Layer
@@ -66,3 +67,12 @@ def decoder(
         dtype=keys.dtype(),
         max_position_embeddings=keys.optional_size("max_position_embeddings", maximum=MOST_POSITIONS),
     )
+
+
+def untied(keys: Keys, model: ModelConfig) -> ModelConfig:
+    """The model with a head of its own, for a class that never ties it; a note where the configuration asks for it."""
+    if model.head is None or not model.head.tied:
+        return model
+    text = "tie_word_embeddings is left out: the class keeps a head of its own whatever it says"
+    keys.note("ignored-key", text, "warning")
+    return replace(model, head=model.head._replace(tied=False))

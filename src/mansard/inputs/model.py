@@ -62,7 +62,7 @@ class ModelConfig:
     @property
     def parameters_active_no_embedding(self) -> int:
         """The same without the token embedding, which is a look-up; the head stays, tied or not."""
-        looked_up = sum(encoder.embedding.token_parameters for encoder in self.encoders if encoder.embedding)
+        looked_up = sum(encoder.looked_up_parameters for encoder in self.encoders)
         if self.embedding is not None:
             looked_up += self.embedding.per_layer_vocab * self.embedding.per_layer_dim
             if self.head is None or not self.head.tied:

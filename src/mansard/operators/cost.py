@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from mansard.algebra import Numeric
-from mansard.operators.step import Basis
+from mansard.operators.step import Basis, Step
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -70,6 +70,11 @@ class Op(NamedTuple):
             self.cache_write_bytes,
             self.activation_bytes,
         )
+
+    def cost(self, step: Step) -> Cost:
+        """All of them in a step: each form's terms with their sums put in."""
+        sums = (sum(term.coefficient * step.value(term.basis) for term in one) * self.count for one in self.forms)
+        return Cost(*sums)
 
     def times(self, count: int) -> "Op":
         """The same operator, `count` times as often."""

@@ -37,6 +37,12 @@ def norm(name: str, part: Norm, setting: Setting, *, group: str, residual: bool 
     """A normalisation of one vector per token (`repeats` of them per head); with the residual's sum if that is fused.
 
     Bytes: the weight once; in and out, with fused residual two of each, unless activations stay on the chip.
+    Source: RMS norm, arXiv:1910.07467; layer norm, arXiv:1607.06450.
+
+    >>> from mansard.operators.step import Step
+    >>> setting = Setting("bf16", 16, 16, fusion="full", attention="fused")
+    >>> norm("norm", Norm("rms", 4096), setting, group="norm").cost(Step(8, 1, 0)).vector_flops, 4 * 4096 * 8
+    (131072, 131072)
     """
     width = part.size * part.repeats
     vectors = {"full": 0, "usual": 4 if residual else 2, "none": 2}[setting.fusion]
@@ -73,8 +79,11 @@ def rotary(mixer: Attention | LatentAttention, setting: Setting) -> Op:
             (mixer.heads + mixer.kv_heads) * mixer.rotary_dim,
             (mixer.heads + mixer.kv_heads) * mixer.head_dim,
         )
-    else:  # one rotary key for all heads
+    else:  # one rotary key for all heads, and one for all index heads
         rotated = width = (mixer.heads + 1) * mixer.qk_rope_head_dim
+        if mixer.indexer:
+            rotated += (mixer.indexer.heads + 1) * mixer.indexer.rotary_dim
+            width += (mixer.indexer.heads + 1) * mixer.indexer.head_dim
     vectors = {"full": 0, "usual": 2, "none": 2}[setting.fusion]
     return Op(
         name="rotary",
@@ -88,7 +97,16 @@ def rotary(mixer: Attention | LatentAttention, setting: Setting) -> Op:
 
 
 def activation(name: str, part: FeedForward, setting: Setting, *, group: str, per_token: int = 1) -> Op:
-    """The non-linearity, and the product with the gate: one kernel unless nothing is fused."""
+    """The non-linearity, and the product with the gate: one kernel unless nothing is fused.
+
+    Source: gates, arXiv:2002.05202; SiLU and GELU, arXiv:1606.08415.
+
+    >>> from mansard.operators.step import Step
+    >>> setting = Setting("bf16", 16, 16, fusion="full", attention="fused")
+    >>> op = activation("activation", FeedForward(14336, gated=True), setting, group="feed_forward")
+    >>> op.cost(Step(1, 1, 0)).vector_flops, (4 + 1) * 14336
+    (71680, 71680)
+    """
     width = part.intermediate_size * per_token
     flops = ACTIVATION_FLOPS.get(part.activation, GELU_FLOPS) + (1 if part.gated else 0)
     vectors = {"full": 0, "usual": 3 if part.gated else 2, "none": 5 if part.gated else 2}[setting.fusion]

@@ -1,11 +1,11 @@
-"""Qwen3-VL: patches with learned and rotary positions in plain layers; features of several depths reach the decoder.
+"""Qwen3-VL and Qwen3.5: patches with learned and rotary positions in plain layers; features of several depths go on.
 
 Beside the merger behind the last layer there is one for each layer of `deepstack_visual_indexes`, with a norm over the
 merged tokens; what it gives is added to the image's tokens in the first layers of the language model. A video's frames
-are told apart by their times in the prompt's text.
+are told apart by their times in the prompt's text. Qwen3.5 has the same tower, and no mergers but the last.
 
-Sources: the Qwen3-VL technical report, arXiv:2511.21631; the classes Qwen3VLForConditionalGeneration and
-Qwen3VLMoeForConditionalGeneration of Hugging Face transformers.
+Sources: the Qwen3-VL technical report, arXiv:2511.21631; the classes Qwen3VLForConditionalGeneration,
+Qwen3VLMoeForConditionalGeneration and Qwen3_5ForConditionalGeneration of Hugging Face transformers.
 """
 
 from dataclasses import replace
@@ -18,17 +18,17 @@ from mansard.inputs.encoder import Applied, Encoder
 from mansard.inputs.keys import MOST_LAYERS, Keys
 from mansard.inputs.model import ModelConfig
 
-MODEL_TYPES = ("qwen3_vl", "qwen3_vl_moe")
+MODEL_TYPES = ("qwen3_vl", "qwen3_vl_moe", "qwen3_5", "qwen3_5_moe")
 _DEPTHS = (8, 16, 24)
+_LAST_ONLY = ("qwen3_5", "qwen3_5_moe")
 
 
 def attach(keys: Keys, model: ModelConfig) -> ModelConfig:
     """The model with its tower and the mergers behind it."""
-    return replace(model, encoders=(deep_tower(keys, model.hidden_size, _DEPTHS),))
+    return replace(model, encoders=(_tower(keys, model.hidden_size),))
 
 
-def deep_tower(keys: Keys, decoder_size: int, depths: tuple[int, ...]) -> Encoder:
-    """The tower of `vision_config`, with a merger for each of the depths that it names, else of `depths`."""
+def _tower(keys: Keys, decoder_size: int) -> Encoder:
     own = part(keys, "vision_config")
     hidden = own.size("hidden_size", default=1152)
     front, reads = patched(own, hidden, patch=16, bias=True)
@@ -41,8 +41,7 @@ def deep_tower(keys: Keys, decoder_size: int, depths: tuple[int, ...]) -> Encode
         out == decoder_size, "out_hidden_size", f"must be the language model's hidden_size, {decoder_size}", out
     )
     table = own.size("num_position_embeddings", default=2304)
-    named = own.sizes("deepstack_visual_indexes", default=depths, minimum=0, maximum=MOST_LAYERS)
-    own.require(all(one < count for one in named), "deepstack_visual_indexes", f"must be below depth, {count}", named)
+    named = _depths(keys, own, count)
     tower = Encoder(
         name="vision",
         modality="image",
@@ -56,6 +55,17 @@ def deep_tower(keys: Keys, decoder_size: int, depths: tuple[int, ...]) -> Encode
     )
     note_unknown(own)
     return tower
+
+
+def _depths(keys: Keys, own: Keys, count: int) -> tuple[int, ...]:
+    """The layers behind which features go on, beside the last."""
+    name = "deepstack_visual_indexes"
+    if keys.raw("model_type") in _LAST_ONLY:
+        own.require(not own.raw(name), name, "must be empty: the class has no mergers but the last", own.raw(name))
+        return ()
+    named = own.sizes(name, default=_DEPTHS, minimum=0, maximum=MOST_LAYERS)
+    own.require(all(one < count for one in named), name, f"must be below depth, {count}", named)
+    return named
 
 
 def _deep(hidden: int, out: int, side: int, depths: int) -> tuple[Applied, ...]:
