@@ -50,11 +50,13 @@ MINIMAL: dict[str, Any] = (
 
 # What a family cannot do without, and another would read otherwise.
 OWN: dict[str, dict[str, Any]] = {
+    "mllama": {"cross_attention_layers": [1]},
     "nemotron_h": {"hybrid_override_pattern": "ME*-"},
     "zamba2": {"layers_block_type": ["mamba", "hybrid", "mamba", "hybrid"]},
 }
-# Classes that share the weights of blocks by the same switch, and one that never ties its head.
-FIXED_HEADS = {"zamba": True, "zamba2": True, "nemotron_h": False, "kimi_linear": False}
+EXTRA_ROWS = {"mllama": 8}  # of the embedding, beside those of the head
+# Classes that share the weights of blocks by the same switch, and those that never tie their head.
+FIXED_HEADS = {"mllama": False, "zamba": True, "zamba2": True, "nemotron_h": False, "kimi_linear": False}
 
 
 def read(family: str, document: dict[str, Any]) -> ModelConfig:
@@ -109,7 +111,8 @@ def test_a_minimal_config_reads(family: str) -> None:
     assert {sum(not layer.shared for layer in layers) for layers in stacks} == {L}
     tables = [model.embedding, *(encoder.embedding for encoder in model.encoders)]
     reads_text = model.layers or any(encoder.modality == "text" for encoder in model.encoders)
-    assert {table.vocab_size for table in tables if table} == ({V} if reads_text else set())
+    rows = V + EXTRA_ROWS.get(family, 0)
+    assert {table.vocab_size for table in tables if table} == ({rows} if reads_text else set())
     assert (model.cache_elements_per_token + model.state_elements > 0) == bool(model.layers)
 
 

@@ -37,6 +37,12 @@ def part(keys: Keys, name: str) -> Keys:
     return Keys({}, keys.source, f"{keys.prefix}{name}.", faults=keys.faults, notes=[], asked=keys.asked)
 
 
+def require_width(part: Keys, key: str, width: int, decoder_size: int) -> None:
+    """A fault where what leads to the language model has another width; the defaults of an absent part may not fit."""
+    if part.document:
+        part.require(width == decoder_size, key, f"must be the language model's hidden_size, {decoder_size}", width)
+
+
 def note_unknown(part: Keys) -> None:
     """Notes the keys of a part that no reader asked for and that are not known to change nothing."""
     unknown = [

@@ -29,7 +29,7 @@ def attach(keys: Keys, model: ModelConfig) -> ModelConfig:
     given, side = keys.size("mm_tokens_per_image", default=256), reads.size // reads.patch
     row = isqrt(given)
     keys.require(
-        row * row == given and side % row == 0,
+        not keys.has("vision_config") or (row * row == given and side % row == 0),
         "mm_tokens_per_image",
         f"must be a square whose side divides the {side} patches of a row",
         given,

@@ -12,7 +12,7 @@ from dataclasses import replace
 from mansard.architectures._plain import layer_norm
 from mansard.architectures._reading import layer_count, quiet_flag
 from mansard.architectures.towers._native import bounded, patched
-from mansard.architectures.towers._reading import LARGEST_SIDE, activation, note_unknown, part, seeing_layer
+from mansard.architectures.towers._reading import LARGEST_SIDE, activation, note_unknown, part, require_width, seeing_layer
 from mansard.inputs.encoder import Applied, Encoder
 from mansard.inputs.keys import Keys
 from mansard.inputs.model import ModelConfig
@@ -27,7 +27,7 @@ def attach(keys: Keys, model: ModelConfig) -> ModelConfig:
     hidden = own.size("hidden_size", default=1536)
     front, reads = patched(own, hidden, patch=14, bias=True)
     out = own.size("out_hidden_size", default=4096)
-    own.require(out == model.hidden_size, "out_hidden_size", f"must be the language model's, {model.hidden_size}", out)
+    require_width(own, "out_hidden_size", out, model.hidden_size)
     image = own.size("image_size", default=336, maximum=LARGEST_SIDE)
     bias = quiet_flag(own, "attention_bias", default=False)
     layer = seeing_layer(

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from mansard.architectures._reading import layer_count
 from mansard.architectures.towers._native import bounded, merger, patched
-from mansard.architectures.towers._reading import activation, note_unknown, part, seeing_layer
+from mansard.architectures.towers._reading import activation, note_unknown, part, require_width, seeing_layer
 from mansard.inputs.encoder import Encoder
 from mansard.inputs.keys import MOST_LAYERS, Keys
 from mansard.inputs.mechanisms import Layer
@@ -36,9 +36,7 @@ def windowed_tower(keys: Keys, decoder_size: int) -> Encoder:
     heads = own.size("num_heads", default=16)
     whole = seeing_layer(own, hidden, heads, width, kind=kind, norm="rms", gated=True, rotated=True)
     out = own.size("out_hidden_size", default=3584)
-    own.require(
-        out == decoder_size, "out_hidden_size", f"must be the language model's hidden_size, {decoder_size}", out
-    )
+    require_width(own, "out_hidden_size", out, decoder_size)
     tower = Encoder(
         name="vision",
         modality="image",

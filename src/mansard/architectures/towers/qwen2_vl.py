@@ -11,7 +11,7 @@ from dataclasses import replace
 from mansard.architectures._plain import layer_norm
 from mansard.architectures._reading import layer_count
 from mansard.architectures.towers._native import bounded, merger, patched
-from mansard.architectures.towers._reading import activation, note_unknown, part, seeing_layer
+from mansard.architectures.towers._reading import activation, note_unknown, part, require_width, seeing_layer
 from mansard.inputs.encoder import Encoder
 from mansard.inputs.keys import Keys
 from mansard.inputs.model import ModelConfig
@@ -29,7 +29,7 @@ def attach(keys: Keys, model: ModelConfig) -> ModelConfig:
     kind = activation(own, "hidden_act", default="quick_gelu")
     layer = seeing_layer(own, hidden, heads, max(1, width), kind=kind, rotated=True)
     out = own.size("hidden_size", default=3584)
-    own.require(out == model.hidden_size, "hidden_size", f"must be the language model's, {model.hidden_size}", out)
+    require_width(own, "hidden_size", out, model.hidden_size)
     tower = Encoder(
         name="vision",
         modality="image",

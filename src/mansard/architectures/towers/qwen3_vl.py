@@ -13,7 +13,7 @@ from dataclasses import replace
 from mansard.architectures._plain import layer_norm
 from mansard.architectures._reading import layer_count
 from mansard.architectures.towers._native import bounded, merger, patched
-from mansard.architectures.towers._reading import activation, note_unknown, part, seeing_layer
+from mansard.architectures.towers._reading import activation, note_unknown, part, require_width, seeing_layer
 from mansard.inputs.encoder import Applied, Encoder
 from mansard.inputs.keys import MOST_LAYERS, Keys
 from mansard.inputs.model import ModelConfig
@@ -37,9 +37,7 @@ def _tower(keys: Keys, decoder_size: int) -> Encoder:
     layer = seeing_layer(own, hidden, own.size("num_heads", default=16), width, kind=kind, rotated=True)
     count = layer_count(own, "depth", default=27)
     out = own.size("out_hidden_size", default=3584)
-    own.require(
-        out == decoder_size, "out_hidden_size", f"must be the language model's hidden_size, {decoder_size}", out
-    )
+    require_width(own, "out_hidden_size", out, decoder_size)
     table = own.size("num_position_embeddings", default=2304)
     named = _depths(keys, own, count)
     tower = Encoder(
