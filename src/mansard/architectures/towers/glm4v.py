@@ -12,7 +12,14 @@ from dataclasses import replace
 from mansard.architectures._plain import layer_norm
 from mansard.architectures._reading import layer_count, quiet_flag
 from mansard.architectures.towers._native import bounded, patched
-from mansard.architectures.towers._reading import LARGEST_SIDE, activation, note_unknown, part, require_width, seeing_layer
+from mansard.architectures.towers._reading import (
+    LARGEST_SIDE,
+    activation,
+    note_unknown,
+    part,
+    require_width,
+    seeing_layer,
+)
 from mansard.inputs.encoder import Applied, Encoder
 from mansard.inputs.keys import Keys
 from mansard.inputs.model import ModelConfig
