@@ -82,9 +82,9 @@ def test_the_defaults_of_the_class_are_counted_with_a_note_or_refused(name: str,
 
 WORDS = (
     "hidden_size", "intermediate_size", "num_hidden_layers", "num_attention_heads", "image_size", "patch_size", "depth",
-        asked = Asked(images=1, height=500, width=700, seconds=12.0)
-        reading = encoder.reads.reading(asked)
-    "window_size", "fullatt_block_indexes", "deepstack_visual_indexes", "num_position_embeddings", "hidden_act",
+    "num_heads", "embed_dim", "mlp_ratio", "out_hidden_size", "spatial_merge_size", "temporal_patch_size",
+    "in_channels", "window_size",
+    "fullatt_block_indexes", "deepstack_visual_indexes", "num_position_embeddings", "hidden_act",
     "model_type", "vision_use_head", "norm_type", "qk_normalization", "merge_kernel_size", "pixel_shuffle_ratio",
     "d_model", "encoder_layers", "max_source_positions", "num_mel_bins", "supported_aspect_ratios", "max_num_tiles",
     "intermediate_layers_indices", "vision_output_dim", "attention_heads", "qkv_bias", "attention_bias",
