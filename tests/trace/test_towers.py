@@ -37,7 +37,8 @@ MOONVIT = {"hidden_size": 32, "num_attention_heads": 4, "num_hidden_layers": 3, 
            "pos_emb_height": 8, "pos_emb_width": 8}  # fmt: skip
 LATENT = {"model_type": "deepseek_v3", "n_routed_experts": 4, "num_experts_per_tok": 2, "n_group": 1, "topk_group": 1,
           "kv_lora_rank": 16, "q_lora_rank": 16, "qk_nope_head_dim": 8, "qk_rope_head_dim": 8, "v_head_dim": 8,
-          "moe_intermediate_size": 32, "num_key_value_heads": 4, "n_shared_experts": 1, "first_k_dense_replace": 1}  # fmt: skip
+          "moe_intermediate_size": 32, "num_key_value_heads": 4, "n_shared_experts": 1,
+          "first_k_dense_replace": 1}  # fmt: skip
 SOUND = {"num_mel_bins": 16, "max_source_positions": 50}
 
 
