@@ -88,7 +88,7 @@ PAGES = (
     Page(
         "perception", "Images, videos and sound as tokens",
         "How many sequences of how many tokens an image, a video or a sound becomes, and how many tokens that gives.",
-        ("inputs.perception:",),
+        ("inputs.perception:", "inputs.tiles:"),
     ),
     Page(
         "weights", "How weights are stored",
@@ -101,7 +101,7 @@ PAGES = (
     Page(
         "families", "Families of models",
         "What each family does differently, one file each. What is in none of them is refused by its name.",
-        ("architectures/*",),
+        ("architectures/*", "architectures.towers/*"),
     ),
 )  # fmt: skip
 

@@ -21,7 +21,8 @@ class Attention(NamedTuple):
     False: keys serve as values, and have no projection of their own. `shares_cache`: attends to the keys and values of
     an earlier layer and keeps none; `unused_parameters` are those of projections that the checkpoint has all the same.
     `vectors` counts elements of further learned vectors and tables. `is_cached` False: of an encoder with a causal
-    mask, which keeps nothing.
+    mask, which keeps nothing. `square`: tokens of an image see those of their own square of so many rows and columns.
+    `prefix`: tokens of one step see each other both ways, as those of a prompt that is read at once do.
     """
 
     heads: int
@@ -48,6 +49,8 @@ class Attention(NamedTuple):
     vectors: int = 0
     gate_bias: bool = False
     is_cached: bool = True
+    square: int | None = None
+    prefix: bool = False
 
     @property
     def value_dim(self) -> int:
