@@ -81,9 +81,7 @@ def stored(model: ModelConfig, scheme: Scheme, names: ModuleNames, keys: Keys) -
     quantization = Quantization(
         method=scheme.method, cache=scheme.cache, head=outer["head"], embedding=outer["embedding"]
     )
-    return replace(
-        model, layers=layers, prediction_layers=drafting, encoders=encoders, quantization=quantization
-    )
+    return replace(model, layers=layers, prediction_layers=drafting, encoders=encoders, quantization=quantization)
 
 
 def _default_stored(encoder: Encoder, scheme: Scheme) -> Encoder:
