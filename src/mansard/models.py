@@ -9,7 +9,8 @@ from types import ModuleType
 from typing import Any, NoReturn
 
 from mansard import registry
-from mansard.architectures._contradictions import check, check_class, with_activation
+from mansard.architectures._classes import ended
+from mansard.architectures._contradictions import check, with_activation
 from mansard.errors import Fault, InputError, UnavailableError, UsageError, did_you_mean, printable
 from mansard.inputs.folders import catalogue_files, exact_file, flat, heads, small_text, spelled, stem, words_of
 from mansard.inputs.keys import Keys
@@ -30,9 +31,9 @@ _NULL_WHEN_ABSENT = ("sliding_window", "q_lora_rank")
 # Kinds that are known and not supported, so that the refusal can say what they are. Words that names contain.
 _OTHER_KINDS = {
     "hybrids of attention and state-space or linear layers": (
-        "rwkv", "recurrent_gemma", "lfm2", "minimax_m1", "minimax_text",
+        "rwkv5", "rwkv6", "rwkv7",
     ),
-    "models whose layers share or shape their caches by themselves": ("gemma3n", "gemma4", "openelm", "nemotron-nas"),
+    "models whose layers share or shape their caches by themselves": ("openelm", "nemotron-nas"),
     "encoders": ("bert", "electra", "deberta", "mpnet", "longformer"),
     "encoder-decoders": ("t5", "bart", "pegasus", "marian", "m2m", "led"),
     "vision towers": ("clip", "siglip", "vit", "dino", "swin"),
@@ -157,13 +158,14 @@ def read_config(document: Mapping[str, Any], source: str, name: str | None = Non
     if composite is not None:
         model = composite.attach(outer, model)
     check(keys, model_type)
-    has_head = bool(part) or check_class(keys, architecture, family.ARCHITECTURES)
+    if not part:
+        model = ended(keys, model, architecture, family.ARCHITECTURES)
     model = with_activation(keys, model)
     scheme = read_scheme(_quantization(outer, keys))
     keys.finish()
     if part and composite is None:
         keys.note("text-only", f"only the language model ({part}) is counted, no vision or audio tower", "warning")
-    head = model.head if has_head else None
+    head = model.head
     if head is not None and part and outer.has("tie_word_embeddings") and not keys.has("tie_word_embeddings"):
         head = head._replace(tied=outer.flag("tie_word_embeddings"))
         outer.finish()

@@ -53,13 +53,6 @@ ACTIVATIONS = (
     "laplace", "leaky_relu", "linear", "mish", "prelu", "quick_gelu", "relu", "relu2", "relu6", "sigmoid", "silu",
     "swiglu", "swish", "tanh", "xielu",
 )  # fmt: skip
-# Classes that put something else than logits over the vocabulary behind the layers.
-# Words in the names of classes whose layers are of other kinds.
-_OTHER_KINDS = ("mamba", "rwkv", "jamba", "zamba", "bamba", "bitnet", "bert", "t5", "whisper", "clip", "vit")
-_OTHER_HEADS = (
-    "ForSequenceClassification", "ForTokenClassification", "ForQuestionAnswering", "ForMultipleChoice", "RewardModel",
-    "ForRewardModeling", "Eagle", "Eagle3",
-)  # fmt: skip
 
 
 def check(keys: Keys, model_type: str) -> None:
@@ -156,25 +149,3 @@ def _with_kind(part: FeedForward | MixtureOfExperts, kind: str) -> FeedForward |
         return part._replace(activation=kind)
     shared = part.shared._replace(activation=kind) if part.shared else None
     return part._replace(expert=part.expert._replace(activation=kind), shared=shared)
-
-
-def check_class(keys: Keys, architecture: str, known: tuple[str, ...]) -> bool:
-    """Whether the class has a head over the vocabulary; a class that has another one is refused.
-
-    `known` are the family's classes. A class that is none of them is noted, since only `model_type` was followed.
-    """
-    if architecture in known or not architecture or not keys.is_sound("architectures"):
-        return True
-    if any(word in architecture.lower() for word in _OTHER_KINDS):
-        keys.fault("architectures", "is no decoder of attention and feed-forward layers", architecture)
-    if architecture.endswith(_OTHER_HEADS):
-        keys.fault("architectures", "is no language model: its head gives no logits over the vocabulary", architecture,
-                   hint="classifiers and reward models are not counted yet")  # fmt: skip
-    bare = architecture.removesuffix("Model")
-    if bare != architecture and any(name.startswith(bare) for name in known):
-        text = f"{architecture} has no head: its hidden states are the output, and no logits are counted"
-        keys.note("no-head", text, "warning")
-        return False
-    text = f"architectures names {architecture}, which is no class of this model_type: model_type was followed"
-    keys.note("other-class", text, "warning")
-    return True

@@ -41,14 +41,14 @@ def activation(keys: Keys, *names: str, default: str = "gelu") -> str:
     return activation_kind(stated)
 
 
-def labels(keys: Keys) -> int:
-    """How many classes a classifier tells apart: the entries of `id2label`, else `num_labels`, else 2."""
+def labels(keys: Keys, *, default: int = 2) -> int:
+    """How many classes a classifier tells apart: the entries of `id2label`, else `num_labels`, else the class's own."""
     named = keys.raw("id2label")
     if named is None:
-        return keys.size("num_labels", default=2, maximum=_MOST_LABELS)
+        return keys.size("num_labels", default=default, maximum=_MOST_LABELS)
     if not isinstance(named, Mapping) or not named:
         keys.fault("id2label", "must be an object with an entry for each label", named)
-        return 2
+        return default
     return len(named)
 
 
@@ -58,6 +58,11 @@ def refuse_decoding(keys: Keys) -> None:
         if keys.raw(name) is True:
             hint = "encoders of this family are counted, which see both ways and cache nothing"
             keys.fault(name, "makes a decoder of the class, which is not counted", True, hint)
+    refuse_pruning(keys)
+
+
+def refuse_pruning(keys: Keys) -> None:
+    """A fault where heads were taken out of some layers."""
     pruned = keys.raw("pruned_heads")
     if pruned:
         keys.fault("pruned_heads", "takes heads out of layers, which is not counted", pruned)

@@ -80,6 +80,27 @@ class FixedImage(NamedTuple):
         return Reading(many, side * side + self.beside, many * self.given, (side, side))
 
 
+class PaddedImage(NamedTuple):
+    """Images near their own proportions, cut into at most `tokens` squares and padded to as many.
+
+    Source: SigLIP 2, arXiv:2502.14786, 2.4.3 (NaFlex), and its published preprocessor.
+    """
+
+    tokens: int
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        return ("images",)
+
+    def reading(self, asked: Asked) -> Reading:
+        """One sequence for each image, or for each frame of a video.
+
+        >>> PaddedImage(256).reading(Asked(images=2))
+        Reading(sequences=2, tokens=256, given=0, grid=(0, 0))
+        """
+        return Reading(asked.images * asked.frames, self.tokens)
+
+
 class NativeImage(NamedTuple):
     """Images near their own size: sides rounded to whole squares of `merge` × `merge` patches, within bounds of pixels.
 
@@ -219,7 +240,7 @@ class TrimmedAudio(NamedTuple):
         return max(0, ((frames - 1) // 2 - 1) // 2 + 1)
 
 
-class PaddedImage(NamedTuple):
+class BoundedImage(NamedTuple):
     """Images near their own size: scaled down to so many patches, and so many a side, then padded to whole squares.
 
     A video's frames run through the layers in clips of `clip` frames that see each other, and are averaged behind them,
@@ -241,7 +262,7 @@ class PaddedImage(NamedTuple):
     def reading(self, asked: Asked) -> Reading:
         """One sequence for each image, or for each clip of a video.
 
-        >>> PaddedImage(14, 2, 16384, 512).reading(Asked(images=1, height=1080, width=1920))
+        >>> BoundedImage(14, 2, 16384, 512).reading(Asked(images=1, height=1080, width=1920))
         Reading(sequences=1, tokens=10764, given=2691, grid=(78, 138))
         """
         if not asked.images:
