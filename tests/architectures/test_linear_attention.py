@@ -140,7 +140,9 @@ class TestQwen:
         model = read({"model_type": "qwen3_5_moe", "text_config": sparse, "tie_word_embeddings": True})
         assert model.head is not None
         assert not model.head.tied  # the language model's own word goes first
-        assert model.parameters == read(NEXT).parameters
+        tower = sum(encoder_parameters(one) for one in model.encoders)
+        assert tower > 0
+        assert model.parameters == read(NEXT).parameters + tower
         assert len(notes(model, "prediction-layers")) == 1
         assert "text_config" in faults({**sparse, "model_type": "qwen3_5_moe"})
         assert faults({"model_type": "qwen3_5_moe", "text_config": sparse | {"mlp_only_layers": [0]}}) == {

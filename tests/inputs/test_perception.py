@@ -8,10 +8,10 @@ import pytest
 import mansard
 from mansard.inputs.perception import (
     Asked,
+    BoundedImage,
     FixedImage,
     NativeImage,
     PaddedAudio,
-    PaddedImage,
     RowedImage,
     TrimmedAudio,
 )
@@ -58,7 +58,7 @@ def test_pixtral_scales_down_and_never_up() -> None:
 
 
 def test_kimi_bounds_the_patches_and_a_side() -> None:
-    reads = PaddedImage(14, 2, 16384, 512, 4096, 4)
+    reads = BoundedImage(14, 2, 16384, 512, 4096, 4)
     scale = sqrt(16384 / ((3000 // 14) * (4000 // 14)))
     rows, columns = ceil(int(3000 * scale) / 28) * 2, ceil(int(4000 * scale) / 28) * 2
     assert reads.reading(image(3000, 4000)).grid == (rows, columns)
@@ -111,7 +111,7 @@ def test_sound_in_windows() -> None:
 
 
 def test_nothing_is_read_where_no_image_is_asked_for() -> None:
-    ways = (FixedImage(224, 16), QWEN3, RowedImage(1024, 16), PaddedImage(14, 2, 4096, 512), RatioTiles(TILE, 1, 12))
+    ways = (FixedImage(224, 16), QWEN3, RowedImage(1024, 16), BoundedImage(14, 2, 4096, 512), RatioTiles(TILE, 1, 12))
     assert {way.reading(Asked(prompt=5)).sequences for way in ways} == {0}
 
 

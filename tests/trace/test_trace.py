@@ -17,8 +17,8 @@ pytestmark = pytest.mark.filterwarnings("ignore")  # the libraries deprecate par
 BATCH, PROMPT = 2, 64
 # The class of DBRX routes by data, which the meta device has not: it is compared at small sizes.
 ROUTED_BY_DATA = ("dbrx",)
-# The class of Gemma 3n finds the threshold of its sparse activations from data; the library has no class of OpenELM, and
-# MiniMax's own classes are not the library's, whose class has a cache of another kind.
+# The class of Gemma 3n finds the threshold of its sparse activations from data; the library has no class of OpenELM;
+# and MiniMax's own classes are not the library's, whose class has a cache of another kind.
 OTHERWISE = (
     "gemma-3n-e2b", "gemma-3n-e4b", "minimax-m1", "minimax-text-01", "openelm-270m", "openelm-450m", "openelm-1.1b",
     "openelm-3b",

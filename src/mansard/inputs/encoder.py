@@ -52,8 +52,8 @@ class Encoder(NamedTuple):
 
     modality: what it reads. front, back: the products before and after the layers. norms: those around the layers.
     vectors: elements of learned vectors and tables of positions. unused: of what is stored and not read in a pass.
-    `shares_embedding`: its tokens are looked up in the decoder's table, and `embedding` if it is there holds what is its
-    own beside it. `reads`: how many tokens its input becomes. `pooling`: attention of the back end.
+    `shares_embedding`: its tokens are looked up in the decoder's table, and `embedding` if it is there holds what is
+    its own beside it. `reads`: how many tokens its input becomes. `pooling`: attention of the back end.
     Source: arXiv:1706.03762, 3.1.
     """
 

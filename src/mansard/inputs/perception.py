@@ -240,7 +240,7 @@ class TrimmedAudio(NamedTuple):
         return max(0, ((frames - 1) // 2 - 1) // 2 + 1)
 
 
-class PaddedImage(NamedTuple):
+class BoundedImage(NamedTuple):
     """Images near their own size: scaled down to so many patches, and so many a side, then padded to whole squares.
 
     A video's frames run through the layers in clips of `clip` frames that see each other, and are averaged behind them,
@@ -262,7 +262,7 @@ class PaddedImage(NamedTuple):
     def reading(self, asked: Asked) -> Reading:
         """One sequence for each image, or for each clip of a video.
 
-        >>> PaddedImage(14, 2, 16384, 512).reading(Asked(images=1, height=1080, width=1920))
+        >>> BoundedImage(14, 2, 16384, 512).reading(Asked(images=1, height=1080, width=1920))
         Reading(sequences=1, tokens=10764, given=2691, grid=(78, 138))
         """
         if not asked.images:

@@ -16,7 +16,7 @@ from mansard.architectures.towers._reading import LARGEST_SIDE, activation, note
 from mansard.inputs.encoder import Applied, Encoder
 from mansard.inputs.keys import Keys
 from mansard.inputs.model import ModelConfig
-from mansard.inputs.perception import PaddedImage
+from mansard.inputs.perception import BoundedImage
 from mansard.inputs.weights import Matrix
 
 MODEL_TYPES = ("kimi_k25", "kimi_vl")
@@ -62,13 +62,13 @@ def _projector(hidden: int, out: int, merge: int) -> tuple[Applied, Applied]:
     return into, Applied(Matrix("projector_out", wide, out, bias=True), per_given=True)
 
 
-def _reads(keys: Keys, own: Keys, patch: int, merge: int, *, clips: bool) -> PaddedImage:
+def _reads(keys: Keys, own: Keys, patch: int, merge: int, *, clips: bool) -> BoundedImage:
     if clips:
         frames = own.size("init_pos_emb_time", "pos_emb_time", default=4, maximum=1024)
         keys.note("image-bounds", "images have up to 16,384 patches, frames 4,096, as the published preprocessor does")
-        return PaddedImage(patch, merge, 16384, _MOST_A_SIDE, 4096, frames)
+        return BoundedImage(patch, merge, 16384, _MOST_A_SIDE, 4096, frames)
     keys.note("image-bounds", "images have up to 4,096 patches, as the published preprocessor does")
-    return PaddedImage(patch, merge, 4096, _MOST_A_SIDE)
+    return BoundedImage(patch, merge, 4096, _MOST_A_SIDE)
 
 
 def _merge(own: Keys) -> int:
