@@ -77,6 +77,8 @@ def _difference(model: ModelConfig, row: dict[str, str]) -> int:
             # There the tower is quantised too: 4.5 bits for 16, a shape for each matrix, and half a group of 32 more
             # for what its feed-forward width, 134.5 groups, leaves over in each output.
             found += narrow * 23 // 16 - SHAPE * (6 * TOWER_LAYERS + 2) - TOWER_LAYERS * TOWER_WIDTH
+    if any(note.code == "text-only" for note in model.notes):  # the tower beside it is in 16 bits there
+        found -= 2 * (int(row["total_params"]) - model.parameters)
     return found
 
 
