@@ -54,7 +54,8 @@ def read(keys: Keys) -> Component:
     keys.require(patch == 1, "patch_size", "is not supported: the pipeline packs 2×2 latents by itself", patch)
     return Component(
         name="transformer", source=keys.source, class_name=CLASSES[0], role="denoiser",
-        parts=lambda sample: _parts(shape, sample), channels=channels // _PACKED**2, patch=(1, _PACKED, _PACKED),
+        parts=lambda sample: _parts(shape, sample), channels=channels // _PACKED**2,
+        outputs=shape.outputs // _PACKED**2, patch=(1, _PACKED, _PACKED),
         text_tokens=_TEXT_TOKENS, is_distilled=True, spatial=_SPATIAL,
     )  # fmt: skip
 

@@ -18,6 +18,7 @@ class Component:
 
     A denoiser runs in every step; its `text_tokens` are what its pipeline pads a prompt to, and `patch` the latents
     (frames, height, width) that become one token. `is_distilled`: guidance is an input, so that one pass is enough.
+    `channels` are those of the latents, `outputs` those of what comes out.
     An autoencoder has `parts` that decode latents, and `encoder`; it shrinks by `spatial` and `temporal`.
     """
 
@@ -28,6 +29,7 @@ class Component:
     parts: Callable[[Sample], tuple[Part, ...]]
     encoder: Callable[[Sample], tuple[Part, ...]] | None = None
     channels: int
+    outputs: int
     patch: tuple[int, int, int] = (1, 1, 1)
     text_tokens: int = 0
     is_distilled: bool = False
