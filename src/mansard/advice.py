@@ -4,11 +4,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
-from mansard.forward import weights_of
 from mansard.inputs.device import Device, DeviceLike, Fact
 from mansard.inputs.device_file import usable_devices
-from mansard.inputs.mechanisms import MixtureOfExperts
-from mansard.inputs.model import ModelLike
+from mansard.inputs.formats import cache_bits, layer_formats, opaque_format
+from mansard.inputs.model import ModelLike, distinct
+from mansard.inputs.modules import stored_matrices
 from mansard.precision import DTYPE_BITS
 from mansard.records import Advice, Advised, Phase
 from mansard.scenarios import Scenario, scenario, with_deployment, with_device
@@ -17,20 +17,20 @@ _NOTHING = 1.005  # a gain below half a percent is none
 _SHORTER = 0.9  # of the bits as they are: less of a difference is none
 _AS_GOOD = 0.95  # of what the device at hand has
 _WIDE = 12  # bits from which four are a quarter, not a half
-ALONE = (1.0, 1.0)  # the change leaves the work of both phases as it is
+ALONE: dict[str, float] = {}  # the change leaves the work of all phases as it is
 
 
 class Change(NamedTuple):
     """A change: what it is called, the scenario that has it, and what it acts on.
 
-    work: by phase, the work that its step does beside that of the scenario as it is, so that a larger batch or a longer
-    prompt is judged per token.
+    work: by phase, the work that its step does beside that of the scenario as it is (1 where it is not named), so that
+    a larger batch or a longer prompt is judged per token.
     acts_on: "memory", "compute" or "both", for the sentence that says why it does nothing.
     """
 
     name: str
     after: Scenario
-    work: tuple[float, float]  # prefill, decode
+    work: dict[str, float]
     acts_on: str
     why: str
 
@@ -49,6 +49,10 @@ def advise(
     output: int | None = None,
     cached: int | None = None,
     context: int | None = None,
+    images: int | None = None,
+    resolution: str | int | None = None,
+    frames: int | None = None,
+    seconds: float | None = None,
     weights: str | None = None,
     activations: str | None = None,
     kv: str | None = None,
@@ -65,21 +69,22 @@ def advise(
     1.0
     """
     where = scenario(
-        model, on=on, batch=batch, prompt=prompt, output=output, cached=cached, context=context, weights=weights,
-        activations=activations, kv=kv, state=state, attention=attention, routing=routing, engine=engine, online=online,
+        model, on=on, batch=batch, prompt=prompt, output=output, cached=cached, context=context, images=images,
+        resolution=resolution, frames=frames, seconds=seconds, weights=weights, activations=activations, kv=kv,
+        state=state, attention=attention, routing=routing, engine=engine, online=online,
     )  # fmt: skip
     return Advised(_ranked(where, [*_changes(where), *_next_devices(where)]))
 
 
 def _ranked(where: Scenario, tried: "list[Change] | Iterator[Change]") -> tuple[Advice, ...]:
-    before = {name: where.phase(name) for name in (("prefill", "decode") if where.has_decode else ("prefill",))}
+    before = where.phases()
     found = [one for change in tried for name, phase in before.items() for one in _judged(change, name, phase)]
     return tuple(sorted(found, key=lambda one: -one.speedup_best))
 
 
 def _judged(change: Change, name: str, before: Phase) -> Iterator[Advice]:
     after = change.after.phase(name)
-    speedup = change.work[name == "decode"] * before.best_s / after.best_s
+    speedup = change.work.get(name, 1.0) * before.best_s / after.best_s
     if abs(speedup - 1) < 1e-12:  # the way there and back through other sums
         speedup = 1.0
     yield Advice(
@@ -101,7 +106,7 @@ def _why(change: Change, before: Phase, after: Phase, speedup: float) -> str:
     if speedup <= 2 - _NOTHING:
         widened = f", since products run in {after.dtype}, not {before.dtype}" if after.dtype != before.dtype else ""
         return f"{change.why}: {before.name} gets slower{widened}"
-    if change.work[before.name == "decode"] != 1:
+    if change.work.get(before.name, 1.0) != 1:
         return f"{before.name} is bound by {before.bound}, which grows with the work: nothing is gained per token"
     idle = "memory" if before.bound == "compute" else "compute"
     if change.acts_on == idle:
@@ -150,19 +155,27 @@ def _can_be_computed(where: Scenario, weights: str) -> bool:
 
 
 def _weight_bits(where: Scenario) -> float:
-    """Bits of what most weights are stored in: the experts' if there are any, else those of the linear layers."""
+    """Bits of an element of the layers' matrices, over all of them."""
     model, deployed = where.binding.model, where.binding.deployment
     if model.opaque_parameters:
-        return weights_of(model, deployed, "opaque").bits_per_weight
-    has_experts = any(isinstance(layer.feed_forward, MixtureOfExperts) for layer, _ in model.distinct_layers)
-    return weights_of(model, deployed, "expert" if has_experts else "feed_forward").bits_per_weight
+        return opaque_format(model, deployed).bits_per_weight
+    elements = bits = 0.0
+    stacks = [(model.distinct_layers, model.hidden_size)]
+    stacks += [(distinct(encoder.layers), encoder.hidden_size) for encoder in model.encoders]
+    for layer, count, hidden in ((*one, hidden) for layers, hidden in stacks for one in layers):
+        formats = layer_formats(layer, model, deployed)
+        for one in stored_matrices(layer, hidden):
+            here = count * one.copies * one.matrix.elements
+            elements += here
+            bits += here * formats(one.part, one.matrix).bits_per_weight
+    return bits / elements if elements else DTYPE_BITS[model.dtype]
 
 
 def _cache_and_attention(where: Scenario) -> Iterator[Change]:
     model, deployed = where.binding.model, where.binding.deployment
     if model.opaque_parameters:
         return
-    if DTYPE_BITS[deployed.kv or "bf16"] > 8:
+    if model.has_decoder and cache_bits(model, deployed) > 8:
         shorter = deployed._replace(kv="fp8")
         yield Change(
             "half the cache bits (fp8)", with_deployment(where, shorter), ALONE, "memory", "half the cache is read"
@@ -180,28 +193,30 @@ def _cache_and_attention(where: Scenario) -> Iterator[Change]:
 
 
 def _workloads(where: Scenario) -> Iterator[Change]:
-    work = where.workload
+    work, model = where.asked, where.binding.model
+    rate = "tokens" if model.has_decoder else "inputs"
     for factor in (2, 4):
-        larger = replace(where, workload=work._replace(batch=work.batch * factor))
-        why = "the weights are read once for more sequences (gain in tokens per second)"
-        yield Change(f"batch ×{factor}", larger, (factor, factor), "memory", why)
-    context = work.decode_context
-    if where.binding.model.opaque_parameters:
+        larger = replace(where, asked=work._replace(batch=work.batch * factor))
+        why = f"the weights are read once for more sequences (gain in {rate} per second)"
+        yield Change(f"batch ×{factor}", larger, dict.fromkeys(where.phase_names, factor), "memory", why)
+    context, whole = where.workload.decode_context, where.workload.decoder_prompt
+    if not model.layers or model.start_tokens:
         return
     for name, ratio in (("half the context", 0.5), ("twice the context", 2.0)):
         length, cached = max(1, int(context * ratio)), int(work.cached * ratio)
         prompt = max(cached + 1, int(work.prompt * ratio))
-        other = replace(where, workload=work._replace(context=length, prompt=prompt, cached=cached))
+        other = replace(where, asked=work._replace(context=length, prompt=prompt, cached=cached))
+        longer = (other.workload.decoder_prompt - cached) / (whole - work.cached)
         # Twice the prompt is twice the work asked for: prefill is judged per token that it computes.
         yield Change(
             name,
             other,
-            ((prompt - cached) / (work.prompt - work.cached), 1),
+            {"prefill": longer},
             "both",
             "less to attend to (gain per prompt token)" if ratio < 1 else "more to attend to, and to prefill",
         )
     if work.cached == 0 and work.prompt > 1:
-        half = replace(where, workload=work._replace(cached=work.prompt // 2))
+        half = replace(where, asked=work._replace(cached=work.prompt // 2))
         yield Change(
             "half of the prompt from a prefix cache", half, ALONE, "both", "the cached half is read, not computed"
         )
@@ -214,7 +229,8 @@ def _scaled(fact: Fact, factor: float) -> Fact:
 def _next_devices(where: Scenario) -> Iterator[Change]:
     """The same vendor's next device with more bandwidth, and its next with more peak; neither worse in the other."""
     here = where.binding.device
-    dtype = where.binding.plans[0].peaks[0][0] if where.binding.plans[0].peaks else "bf16"
+    peaks = where.binding.main_plan.peaks
+    dtype = peaks[0][0] if peaks else "bf16"
     others = [device for device in usable_devices() if device.vendor == here.vendor]
     measures: tuple[Callable[[Device], float], ...] = (
         lambda device: device.memory_bandwidth.value,

@@ -24,6 +24,10 @@ def analyze(
     output: int | None = None,
     cached: int | None = None,
     context: int | None = None,
+    images: int | None = None,
+    resolution: str | int | None = None,
+    frames: int | None = None,
+    seconds: float | None = None,
     weights: str | None = None,
     activations: str | None = None,
     kv: str | None = None,
@@ -33,11 +37,12 @@ def analyze(
     engine: str | None = None,
     online: bool = False,
 ) -> Analysis:
-    """What limits a model on a device: its two phases, the request, what fits, what would help.
+    """What limits a model on a device: its phases, the request, what fits, what would help.
 
     model: a path, a folder, a catalogue name, a hub id, `params=8e9`, or a ModelConfig. on: a catalogue name, a file,
     `peak=…,bandwidth=…`, or a Device. context: tokens that the decode step attends to, itself included; by default the
-    middle of the output. The other words are those of the command line.
+    middle of the output. images, of `resolution` ("1920x1080") and `frames` each, and seconds of sound are what the
+    model's encoders read. The other words are those of the command line.
 
     Raises:
         UsageError: if a word or a size cannot be understood.
@@ -49,16 +54,16 @@ def analyze(
     ('memory', 'compute')
     """
     where = scenario(
-        model, on=on, batch=batch, prompt=prompt, output=output, cached=cached, context=context, weights=weights,
-        activations=activations, kv=kv, state=state, attention=attention, routing=routing, engine=engine, online=online,
+        model, on=on, batch=batch, prompt=prompt, output=output, cached=cached, context=context, images=images,
+        resolution=resolution, frames=frames, seconds=seconds, weights=weights, activations=activations, kv=kv,
+        state=state, attention=attention, routing=routing, engine=engine, online=online,
     )  # fmt: skip
     return Analysis(
         model=where.binding.model,
         device=where.binding.device,
         workload=where.workload,
         deployment=where.binding.deployment,
-        prefill=where.phase("prefill"),
-        decode=where.phase("decode") if where.has_decode else None,
+        phases=where.phases(),
         answers=where,
         advisor=changes,
     )
@@ -74,6 +79,10 @@ def step(
     output: int | None = None,
     cached: int | None = None,
     context: int | None = None,
+    images: int | None = None,
+    resolution: str | int | None = None,
+    frames: int | None = None,
+    seconds: float | None = None,
     weights: str | None = None,
     activations: str | None = None,
     kv: str | None = None,
@@ -84,14 +93,15 @@ def step(
 ) -> Phase:
     """One phase alone, with every operator: half the work of `analyze`.
 
+    phase: "prefill" or "decode" of what makes tokens, "encode" (or "encode_image" …) of what reads something.
+
     Raises:
         UsageError: if there is no such phase, or a word or a size cannot be understood.
     """
-    if phase not in PHASES:
-        raise UsageError(f"no phase is called {phase!r}", hint=f"one of {', '.join(PHASES)}")
     return scenario(
-        model, on=on, batch=batch, prompt=prompt, output=output, cached=cached, context=context, weights=weights,
-        activations=activations, kv=kv, state=state, attention=attention, routing=routing, engine=engine,
+        model, on=on, batch=batch, prompt=prompt, output=output, cached=cached, context=context, images=images,
+        resolution=resolution, frames=frames, seconds=seconds, weights=weights, activations=activations, kv=kv,
+        state=state, attention=attention, routing=routing, engine=engine,
     ).phase(phase)  # fmt: skip
 
 
@@ -152,6 +162,9 @@ def grid(
     )
     if phase not in PHASES:
         raise UsageError(f"no phase is called {phase!r}", hint=f"one of {', '.join(PHASES)}")
+    if not where.binding.model.has_decoder:
+        raise UsageError(f"{where.binding.model.name} makes no tokens: it has no {phase}", hint="use analyze or step")
+    source = where.workload.source
     length, name = (context, "context") if phase == "decode" else (prompt, "prompt")
     if length is None:
         raise UsageError(f"{phase} needs {name}", hint=f"grid(…, batch=…, {name}=…)")
@@ -160,7 +173,7 @@ def grid(
     if not all(bool((np.isfinite(size) & (size >= least)).all()) for size, least in zip(sizes, (1, 1, 0), strict=True)):
         raise UsageError("sizes of a grid must be finite and at least 1 (cached: 0)")
     if phase == "decode":
-        return grid_of(where.binding, phase, Step(batch=rows, new=1.0, cached=tokens - 1))
+        return grid_of(where.binding, phase, Step(batch=rows, new=1.0, cached=tokens - 1, source=source))
     if not bool((kept < tokens).all()):
         raise UsageError("cached must be less than prompt: the last token of a prompt is always computed")
-    return grid_of(where.binding, phase, Step(batch=rows, new=tokens - kept, cached=kept))
+    return grid_of(where.binding, phase, Step(batch=rows, new=tokens - kept, cached=kept, source=source))

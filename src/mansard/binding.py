@@ -7,29 +7,51 @@ from typing import NamedTuple
 
 from mansard import memory
 from mansard.algebra import Numeric
+from mansard.encoding import encoder_operators
 from mansard.forward import has_latent_attention, operators
 from mansard.inputs.device import Device
+from mansard.inputs.encoder import Encoder
 from mansard.inputs.engine import load_engine
 from mansard.inputs.model import ModelConfig
+from mansard.inputs.perception import Reading
 from mansard.inputs.scenario import Deployment, Engine, Workload
 from mansard.operators.cost import Cost
 from mansard.operators.step import Step
+from mansard.perceiving import encode_phase
 from mansard.records import Bytes, Clocks, Phase
 from mansard.rooflines import OperatorResult, Plan, StepClocks, bind, clocks, operator_results, total_cost
 
 
+class Encoding(NamedTuple):
+    """An encoder bound to a device. name: of its phase."""
+
+    name: str
+    encoder: Encoder
+    plan: Plan
+    widest_elements: int
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Binding:
-    """What does not change from one workload to the next. `plans`: one, or for latent attention both of its forms."""
+    """What does not change from one workload to the next.
+
+    plans: one of the decoder, or for latent attention both of its forms; none if there is no decoder.
+    """
 
     model: ModelConfig
     device: Device
     deployment: Deployment
     engine: Engine
     plans: tuple[Plan, ...]
+    encodings: tuple[Encoding, ...]
     weight_bytes: int
     state_bytes: int
     widest_elements: int
+
+    @property
+    def main_plan(self) -> Plan:
+        """That of the decoder, or of the last encoder where there is none."""
+        return self.plans[0] if self.plans else self.encodings[-1].plan
 
     def plan(self, step: Step) -> Plan:
         """The plan with the fewest matrix FLOPs in a step; absorbed where they are equal."""
@@ -40,6 +62,8 @@ class Binding:
 
 def latent_forms(model: ModelConfig, deployment: Deployment) -> tuple[str, ...]:
     """The ways in which latent attention may be computed: both, or the one that was asked for."""
+    if not model.has_decoder:
+        return ()
     if has_latent_attention(model) and deployment.attention in ("absorbed", "expanded"):
         return (deployment.attention,)
     return ("absorbed", "expanded") if has_latent_attention(model) else ("absorbed",)
@@ -64,6 +88,7 @@ def binding_of(model: ModelConfig, device: Device, deployment: Deployment) -> Bi
             plans=tuple(
                 bind(operators(model, deployment, engine, how), device) for how in latent_forms(model, deployment)
             ),
+            encodings=tuple(_encoding(encoder, model, device, deployment, engine) for encoder in model.encoders),
             weight_bytes=memory.weight_bytes(model, deployment),
             state_bytes=memory.state_bytes(model, deployment),
             widest_elements=memory.widest_elements(model),
@@ -74,26 +99,44 @@ def binding_of(model: ModelConfig, device: Device, deployment: Deployment) -> Bi
     return kept
 
 
+def _encoding(encoder: Encoder, model: ModelConfig, device: Device, deployment: Deployment, engine: Engine) -> Encoding:
+    return Encoding(
+        name=encode_phase(model, encoder),
+        encoder=encoder,
+        plan=bind(encoder_operators(encoder, model, deployment, engine), device),
+        widest_elements=memory.widest_of_encoder(encoder),
+    )
+
+
+def encode_step(workload: Workload, reading: Reading) -> Step:
+    """All sequences of one encoder; what it gives to cross-attention is spread over them."""
+    source = reading.given // reading.sequences if reading.sequences else 0
+    return Step(
+        batch=workload.batch * reading.sequences, new=reading.tokens, cached=0, source=source, grid=reading.grid
+    )
+
+
 def prefill_step(workload: Workload) -> Step:
-    """The prompt behind what is cached of it."""
-    return Step(batch=workload.batch, new=workload.prompt - workload.cached, cached=workload.cached)
+    """The prompt behind what is cached of it; or what an encoder-decoder begins with."""
+    new = workload.decoder_prompt - workload.cached
+    return Step(batch=workload.batch, new=new, cached=workload.cached, source=workload.source)
 
 
 def decode_step(workload: Workload, context: int | None = None) -> Step:
     """One token of each sequence, attending to `context` tokens, itself included."""
-    return Step(batch=workload.batch, new=1, cached=(context or workload.decode_context) - 1)
+    cached = (context or workload.decode_context) - 1
+    return Step(batch=workload.batch, new=1, cached=cached, source=workload.source)
 
 
-def phase(binding: Binding, name: str, step: Step) -> Phase:
+def phase(plan: Plan, name: str, step: Step) -> Phase:
     """One step: its work, bytes and clocks, what binds it, and every operator of it."""
-    plan = binding.plan(step)
     sums = plan.sums(step)
     rows, operator_bound_s = operator_results(plan, sums)
     total = total_cost(plan, sums)
     times = clocks(plan, sums, total)
     compute_s = max(times.matrix_s, times.vector_s)
     best_s = max(times.memory_s, compute_s)
-    bandwidth, moved = binding.device.memory_bandwidth.value, total.bytes
+    bandwidth, moved = plan.device.memory_bandwidth.value, total.bytes
     peak = total.flops / times.matrix_s if times.matrix_s else plan.ops[0].peak
     return Phase(
         name=name,
@@ -113,7 +156,7 @@ def phase(binding: Binding, name: str, step: Step) -> Phase:
         bound="memory" if compute_s < times.memory_s else "compute",
         clocks=Clocks(
             memory_s=times.memory_s,
-            memory_warm_s=_warm_s(binding.device, moved),
+            memory_warm_s=_warm_s(plan.device, moved),
             compute_s=compute_s,
             matrix_s=times.matrix_s,
             vector_s=times.vector_s if plan.vector_peak is not None else None,

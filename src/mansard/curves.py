@@ -3,6 +3,7 @@
 from dataclasses import replace
 from typing import Literal
 
+from mansard.errors import UsageError
 from mansard.inputs.scenario import MOST_SEQUENCES, MOST_TOKENS
 from mansard.records import Curve, CurvePoint
 from mansard.scenarios import Scenario
@@ -17,7 +18,14 @@ _MOST = {"batch": MOST_SEQUENCES, "context": MOST_TOKENS}
 
 
 def curve(where: Scenario, over: Over) -> Curve:
-    """Decode steps of a scenario at sizes that grow evenly in the logarithm, past its own, its knee and what fits."""
+    """Decode steps of a scenario at sizes that grow evenly in the logarithm, past its own, its knee and what fits.
+
+    Raises:
+        UsageError: if the model makes no tokens.
+    """
+    if not where.binding.model.has_decoder:
+        name = where.binding.model.name
+        raise UsageError(f"{name} makes no tokens: there is no decode to draw along {over}", hint="draw another chart")
     memory, saturation = where.memory(), where.saturation()
     here = where.workload.batch if over == "batch" else where.workload.decode_context
     largest = memory.max_batch if over == "batch" else memory.max_context_tokens
@@ -48,11 +56,11 @@ def sizes(start: int, end: int, *also: int) -> list[int]:
 
 
 def _point(where: Scenario, over: Over, size: int) -> CurvePoint:
-    work = where.workload
-    other = work._replace(batch=size) if over == "batch" else work._replace(context=size)
-    step = replace(where, workload=other).phase("decode")
+    asked = where.asked
+    other = asked._replace(batch=size) if over == "batch" else asked._replace(context=size)
+    step = replace(where, asked=other).phase("decode")
     batch = other.batch
-    context = work.last_context if over == "batch" else size
+    context = where.workload.last_context if over == "batch" else size
     needed = where.needed_bytes(batch, context)
     room = where.binding.device.memory_bytes
     return CurvePoint(

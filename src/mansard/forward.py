@@ -1,7 +1,18 @@
 """One forward pass of a model: its layers' mechanisms become the operators of a step, alike ones counted once."""
 
 from collections.abc import Iterator
+from functools import partial
 
+from mansard.inputs.formats import (
+    Formats,
+    cache_bits,
+    embedding_format,
+    extras_format,
+    head_format,
+    layer_formats,
+    opaque_format,
+    plain_format,
+)
 from mansard.inputs.mechanisms import FeedForward, Layer, MixtureOfExperts
 from mansard.inputs.mixers import LatentAttention
 from mansard.inputs.model import ModelConfig
@@ -10,31 +21,7 @@ from mansard.mixing import mixer_operators
 from mansard.operators import elementwise, matmul
 from mansard.operators.cost import Op, Setting
 from mansard.operators.step import SAMPLED
-from mansard.precision import DTYPE_BITS, WEIGHT_FORMATS, WeightFormat, weight_format
-
-
-def weights_of(model: ModelConfig, deployment: Deployment, part: str) -> WeightFormat:
-    """The format of one part's matrices: "attention", "feed_forward", "shared_expert", "expert", "router", "lm_head".
-
-    A deployment's own format replaces that of the layers' matrices; head, router and embedding keep the model's dtype.
-    """
-    if part == "opaque":
-        asked = weight_format(deployment.weights) if deployment.weights else None
-        return asked or model.opaque_format or WEIGHT_FORMATS[model.dtype]
-    if part in ("router", "lm_head"):
-        skipped = model.quantization.skipped if model.quantization else frozenset(("router", "lm_head"))
-        if deployment.weights or part in skipped or model.quantization is None:
-            return WEIGHT_FORMATS[model.dtype]
-        return model.quantization.linear
-    if deployment.weights:
-        asked = weight_format(deployment.weights)
-        if asked is not None:
-            return asked
-    if model.quantization is None or part in model.quantization.skipped:
-        return WEIGHT_FORMATS[model.dtype]
-    if part == "expert" and model.quantization.experts is not None:
-        return model.quantization.experts
-    return model.quantization.linear
+from mansard.precision import DTYPE_BITS
 
 
 def has_latent_attention(model: ModelConfig) -> bool:
@@ -49,10 +36,11 @@ def operators(model: ModelConfig, deployment: Deployment, engine: Engine, latent
     """
     setting = setting_of(model, deployment, engine, latent)
     if model.opaque_parameters:
-        return (matmul.opaque(model.opaque_parameters, weights_of(model, deployment, "opaque"), setting),)
+        return (matmul.opaque(model.opaque_parameters, opaque_format(model, deployment), setting),)
     found = [*_before(model, deployment, setting)]
     for layer, count in model.distinct_layers:
-        found += [op.times(count) for op in _layer(layer, model, deployment, setting)]
+        formats = layer_formats(layer, model, deployment)
+        found += [op.times(count) for op in layer_operators(layer, model.hidden_size, formats, setting)]
     return (*found, *_after(model, deployment, setting))
 
 
@@ -68,98 +56,87 @@ def setting_of(model: ModelConfig, deployment: Deployment, engine: Engine, laten
         fusion=engine.fusion,
         attention=latent if has_latent_attention(model) else by_heads,
         even_routing=deployment.routing == "even",
-        norm_bits=DTYPE_BITS[model.dtype],
+        norm_bits=plain_format(model, deployment).bits,
         state_bits=DTYPE_BITS[deployment.state or model.state_dtype],
     )
-
-
-def cache_bits(model: ModelConfig, deployment: Deployment) -> int:
-    """Bits of one cache element: the cache's own dtype, or that of the activations, which are never shorter than 16."""
-    if deployment.kv:
-        return DTYPE_BITS[deployment.kv]
-    return max(16, DTYPE_BITS[deployment.activations or model.dtype])
 
 
 def _before(model: ModelConfig, deployment: Deployment, setting: Setting) -> Iterator[Op]:
     embedding = model.embedding
     if embedding is None:
         return
-    yield elementwise.lookup(embedding, setting, bits=DTYPE_BITS[model.dtype])
+    table, bits = embedding_format(model, deployment), plain_format(model, deployment).bits
+    yield elementwise.lookup(embedding, table, setting, bits=bits)
     if embedding.norm:
         yield elementwise.norm("embedding_norm", embedding.norm, setting, group="embedding")
     if embedding.project_in:
-        plain = WEIGHT_FORMATS[model.dtype]
+        plain = plain_format(model, deployment)
         yield matmul.linear("project_in", [embedding.project_in], plain, setting, group="embedding")
     for matrix in embedding.extras:
-        linear = weights_of(model, deployment, "feed_forward")
+        linear = extras_format(model, deployment)
         yield matmul.linear(matrix.name, [matrix], linear, setting, group="embedding")
     for norm in embedding.extra_norms:
         yield elementwise.norm("embedding_extra_norm", norm, setting, group="embedding")
 
 
 def _after(model: ModelConfig, deployment: Deployment, setting: Setting) -> Iterator[Op]:
-    plain = WEIGHT_FORMATS[model.dtype]
+    plain = plain_format(model, deployment)
     if model.final_norm:
         yield elementwise.norm("final_norm", model.final_norm, setting, group="head", residual=True)
     if model.embedding and model.embedding.project_out:
         matrix = model.embedding.project_out
         yield matmul.linear("project_out", [matrix], plain, setting, group="head", basis=SAMPLED)
     if model.head:
-        weights = weights_of(model, deployment, "lm_head")
+        weights = head_format(model, deployment)
         yield matmul.linear("lm_head", [model.head.matrix], weights, setting, group="head", basis=SAMPLED)
         yield elementwise.logits_out(model.head.vocab_size, setting, softcap=model.head.softcap)
 
 
-def _layer(layer: Layer, model: ModelConfig, deployment: Deployment, setting: Setting) -> Iterator[Op]:
-    hidden, part = model.hidden_size, layer.feed_forward
+def layer_operators(layer: Layer, hidden: int, formats: Formats, setting: Setting) -> Iterator[Op]:
+    """The operators of one layer of `hidden` elements per token, its matrices stored as `formats` says."""
+    part = layer.feed_forward
     for norm in dict.fromkeys(layer.norms):
         alike = layer.norms.count(norm)
         yield elementwise.norm("norm", norm, setting, group="norm", residual=True).times(alike)
     for mixer in layer.mixers:
-        yield from mixer_operators(mixer, hidden, weights_of(model, deployment, "attention"), setting)
-    dense = weights_of(model, deployment, "feed_forward")
+        yield from mixer_operators(mixer, hidden, partial(formats, "mixer"), setting)
     if isinstance(part, FeedForward):
-        yield from _dense(part, hidden, dense, setting, group="feed_forward")
+        yield from _dense(part, hidden, formats, setting, group="feed_forward")
     elif part is not None:
-        yield from _experts(part, hidden, model, deployment, setting)
+        yield from _experts(part, hidden, formats, setting)
     for matrix in layer.extras:
-        yield matmul.linear(matrix.name, [matrix], dense, setting, group="extras")
+        yield matmul.linear(matrix.name, [matrix], formats("extras", matrix), setting, group="extras")
     if layer.vectors:
         yield elementwise.learned_vectors("layer_vectors", layer.vectors, setting, group="extras")
     yield elementwise.residual(hidden, setting).times(len(layer.mixers) + (part is not None))
 
 
 def _dense(
-    part: FeedForward, hidden: int, weights: WeightFormat, setting: Setting, *, group: str, prefix: str = ""
+    part: FeedForward, hidden: int, formats: Formats, setting: Setting, *, group: str, prefix: str = ""
 ) -> Iterator[Op]:
     *into, down = part.matrices(hidden)
-    yield matmul.linear(
-        f"{prefix}gate_up_proj" if part.gated else f"{prefix}up_proj", into, weights, setting, group=group
-    )
+    name = f"{prefix}gate_up_proj" if part.gated else f"{prefix}up_proj"
+    yield from matmul.linears(name, into, partial(formats, group), setting, group=group)
     yield elementwise.activation(f"{prefix}activation", part, setting, group=group)
-    yield matmul.linear(f"{prefix}down_proj", [down], weights, setting, group=group)
+    yield matmul.linear(f"{prefix}down_proj", [down], formats(group, down), setting, group=group)
 
 
-def _experts(
-    part: MixtureOfExperts, hidden: int, model: ModelConfig, deployment: Deployment, setting: Setting
-) -> Iterator[Op]:
-    router = weights_of(model, deployment, "router")
-    yield matmul.linear("router", [part.router(hidden)], router, setting, group="experts")
+def _experts(part: MixtureOfExperts, hidden: int, formats: Formats, setting: Setting) -> Iterator[Op]:
+    router = part.router(hidden)
+    yield matmul.linear("router", [router], formats("router", router), setting, group="experts")
     if part.router_vectors:
         yield elementwise.learned_vectors("router_vectors", part.router_vectors, setting, group="experts")
-    weights = weights_of(model, deployment, "expert")
     for matrix in part.latent_matrices(hidden):
-        beside = weights_of(model, deployment, "shared_expert")
-        yield matmul.linear(matrix.name, [matrix], beside, setting, group="experts")
+        yield matmul.linear(matrix.name, [matrix], formats("latent", matrix), setting, group="experts")
     *into, down = part.expert_matrices(hidden)
     chosen = part.num_experts_per_tok
     for name, matrices in (("expert_gate_up_proj", into), ("expert_down_proj", [down])):
-        yield matmul.expert_linear(name, matrices, weights, setting, num_experts=part.num_experts, per_token=chosen)
+        for own_name, own, weights in matmul.by_format(name, matrices, partial(formats, "expert")):
+            yield matmul.expert_linear(own_name, own, weights, setting, num_experts=part.num_experts, per_token=chosen)
     yield elementwise.activation("expert_activation", part.expert, setting, group="experts", per_token=chosen)
     yield elementwise.routing(part, part.latent_size or hidden, setting)
     if part.shared is not None:
-        shared = weights_of(model, deployment, "shared_expert")
-        yield from _dense(part.shared, hidden, shared, setting, group="shared_expert", prefix="shared_")
+        yield from _dense(part.shared, hidden, formats, setting, group="shared_expert", prefix="shared_")
         if part.shared_gate:
             gate = part.shared_matrices(hidden)[-1]
-            yield matmul.linear(gate.name, [gate], WEIGHT_FORMATS[model.dtype], setting, group="shared_expert")
+            yield matmul.linear(gate.name, [gate], formats("shared_expert", gate), setting, group="shared_expert")

@@ -1,14 +1,14 @@
 """What fills a device: weights, cache, activations, the engine's reserve; and what would still fit."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
-from mansard.forward import cache_bits, weights_of
 from mansard.inputs.encoder import Encoder
+from mansard.inputs.formats import cache_bits, embedding_format, head_format, layer_formats, opaque_format
 from mansard.inputs.mechanisms import FeedForward, Layer
 from mansard.inputs.mixers import CrossAttention, LatentAttention, Mixer, Recurrence
 from mansard.inputs.model import ModelConfig, distinct, embedding_parameters, encoder_parameters, stack_parameters
+from mansard.inputs.modules import stored_matrices
 from mansard.inputs.scenario import Deployment, Engine
-from mansard.inputs.weights import Matrix
 from mansard.operators.step import cached_tokens_kept
 from mansard.precision import DTYPE_BITS, WEIGHT_FORMATS, WeightFormat
 
@@ -16,15 +16,18 @@ from mansard.precision import DTYPE_BITS, WEIGHT_FORMATS, WeightFormat
 def weight_bytes(model: ModelConfig, deployment: Deployment) -> int:
     """Bytes of all weights as they are stored: every expert, the embedding, and the head unless it is tied to it.
 
-    Layers that share one set of weights are stored once, however often they run.
+    Layers that share one set of weights are stored once, however often they run. Files that were read are right to the
+    byte, unless the deployment has another format.
     """
     if model.opaque_parameters:
-        return weights_of(model, deployment, "opaque").matrix_bytes(model.opaque_parameters, 1)
+        return opaque_format(model, deployment).matrix_bytes(model.opaque_parameters, 1)
+    encoders = sum(_encoder_bytes(encoder, model, deployment) for encoder in model.encoders)
+    if model.stored is not None and not deployment.weights:
+        return model.stored.bytes + encoders
     plain = WEIGHT_FORMATS[model.dtype]
     layers = _stack_bytes(model.distinct_layers, model.hidden_size, model, deployment)
-    encoders = sum(_encoder_bytes(encoder, model, deployment) for encoder in model.encoders)
-    outer = sum(plain.matrix_bytes(elements, 1) for elements in _outer_elements(model))
-    return layers + encoders + outer + _head_bytes(model, deployment)
+    outer = plain.matrix_bytes(model.final_norm.parameters, 1) if model.final_norm else 0
+    return layers + encoders + outer + _embedding_bytes(model, deployment) + _head_bytes(model, deployment)
 
 
 def cache_bytes(model: ModelConfig, deployment: Deployment, context: int) -> int:
@@ -52,6 +55,11 @@ def state_bytes(model: ModelConfig, deployment: Deployment) -> int:
     return carried + inputs
 
 
+def source_bytes(model: ModelConfig, deployment: Deployment, source: int) -> int:
+    """Bytes of the keys and values that cross-attention keeps of `source` tokens of an encoder, for one sequence."""
+    return source * -(-model.source_elements_per_token * cache_bits(model, deployment) // 8)
+
+
 def widest_elements(model: ModelConfig) -> int:
     """Elements per token at the widest point: the operator with most inputs and outputs, and the residual stream."""
     return model.hidden_size + max((_widest(layer, model.hidden_size) for layer, _ in model.distinct_layers), default=0)
@@ -68,6 +76,21 @@ def activation_bytes(
     bits = DTYPE_BITS[deployment.activations or model.dtype]
     logits = batch * model.head.vocab_size * 4 if model.head else 0
     return at_once * widest * bits // 8 + logits
+
+
+def widest_of_encoder(encoder: Encoder) -> int:
+    """The same of an encoder, its front and back ends included."""
+    layers = [_widest(layer, encoder.hidden_size) for layer, _ in distinct(encoder.layers)]
+    around = [one.matrix.rows + one.matrix.columns for one in (*encoder.front, *encoder.back)]
+    return encoder.hidden_size + max((*layers, *around), default=0)
+
+
+def encoder_activation_bytes(
+    model: ModelConfig, deployment: Deployment, engine: Engine, *, widest: int, tokens: int, sequences: int
+) -> int:
+    """Activations of so many sequences at an encoder's widest point, in the engine's pieces of whole sequences."""
+    at_once = max(1, min(sequences, engine.max_num_batched_tokens // max(1, tokens))) if sequences else 0
+    return at_once * tokens * widest * DTYPE_BITS[deployment.activations or model.dtype] // 8
 
 
 def _widest(layer: Layer, hidden_size: int) -> int:
@@ -110,28 +133,12 @@ def _layer_bytes(layer: Layer, hidden_size: int, model: ModelConfig, deployment:
     elif layer.feed_forward is not None:
         vectors += layer.feed_forward.router_vectors
     total = plain.matrix_bytes(vectors, 1)
-    for part, matrices, copies in _parts(layer, hidden_size):
-        weights = plain if part == "plain" else weights_of(model, deployment, part)
-        for matrix in matrices:
-            total += copies * weights.matrix_bytes(matrix.rows, matrix.columns)
-            total += copies * _vector(plain, matrix.columns if matrix.bias else 0)
+    formats = layer_formats(layer, model, deployment)
+    for one in stored_matrices(layer, hidden_size):
+        matrix = one.matrix
+        total += one.copies * formats(one.part, matrix).matrix_bytes(matrix.rows, matrix.columns)
+        total += one.copies * _vector(plain, matrix.columns if matrix.bias else 0)
     return total
-
-
-def _parts(layer: Layer, hidden_size: int) -> Iterator[tuple[str, tuple[Matrix, ...], int]]:
-    for mixer in layer.mixers:
-        yield "attention", mixer.matrices(hidden_size), 1
-    yield "feed_forward", layer.extras, 1
-    part = layer.feed_forward
-    if isinstance(part, FeedForward):
-        yield "feed_forward", part.matrices(hidden_size), 1
-    elif part is not None:
-        yield "router", (part.router(hidden_size),), 1
-        yield "expert", part.expert_matrices(hidden_size), part.num_experts
-        yield "shared_expert", part.latent_matrices(hidden_size), 1
-        if part.shared is not None:
-            yield "shared_expert", part.shared.matrices(hidden_size), 1
-            yield "plain", part.shared_matrices(hidden_size)[len(part.shared.matrices(hidden_size)) :], 1
 
 
 def _encoder_bytes(encoder: Encoder, model: ModelConfig, deployment: Deployment) -> int:
@@ -141,13 +148,14 @@ def _encoder_bytes(encoder: Encoder, model: ModelConfig, deployment: Deployment)
     return layers + plain.matrix_bytes(around, 1)
 
 
-def _outer_elements(model: ModelConfig) -> Iterator[int]:
-    if model.final_norm:
-        yield model.final_norm.parameters
+def _embedding_bytes(model: ModelConfig, deployment: Deployment) -> int:
     embedding = model.embedding
     if embedding is None:
-        return
-    yield embedding_parameters(embedding)
+        return 0
+    # Groups lie along a token's row.
+    table = embedding_format(model, deployment).matrix_bytes(embedding.dim, embedding.vocab_size)
+    beside = embedding_parameters(embedding) - embedding.token_parameters
+    return table + WEIGHT_FORMATS[model.dtype].matrix_bytes(beside, 1)
 
 
 def _head_bytes(model: ModelConfig, deployment: Deployment) -> int:
@@ -156,7 +164,7 @@ def _head_bytes(model: ModelConfig, deployment: Deployment) -> int:
     bias = _vector(WEIGHT_FORMATS[model.dtype], model.head.vocab_size if model.head.bias else 0)
     if model.head.tied:
         return bias
-    return bias + weights_of(model, deployment, "lm_head").matrix_bytes(model.head.dim, model.head.vocab_size)
+    return bias + head_format(model, deployment).matrix_bytes(model.head.dim, model.head.vocab_size)
 
 
 def _vector(plain: WeightFormat, elements: int) -> int:

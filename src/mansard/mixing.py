@@ -1,15 +1,20 @@
 """The operators of one sequence mixer: attention by heads, latents or to another sequence, and recurrences."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import TypeAlias
 
 from mansard.inputs.mixers import Attention, CrossAttention, LatentAttention, Mixer, Recurrence
+from mansard.inputs.weights import Matrix
 from mansard.operators import attention, elementwise, matmul, recurrence
 from mansard.operators.cost import Op, Setting
+from mansard.operators.step import SOURCE
 from mansard.precision import WeightFormat
 
+Stored: TypeAlias = Callable[[Matrix], WeightFormat]
 
-def mixer_operators(mixer: Mixer, hidden: int, weights: WeightFormat, setting: Setting) -> Iterator[Op]:
-    """The operators of a mixer in the order in which they run, its matrices stored as `weights`."""
+
+def mixer_operators(mixer: Mixer, hidden: int, weights: Stored, setting: Setting) -> Iterator[Op]:
+    """The operators of a mixer in the order in which they run, its matrices stored as `weights` says."""
     if isinstance(mixer, Attention):
         return _heads(mixer, hidden, weights, setting)
     if isinstance(mixer, LatentAttention):
@@ -19,9 +24,9 @@ def mixer_operators(mixer: Mixer, hidden: int, weights: WeightFormat, setting: S
     return _recurrent(mixer, weights, setting)
 
 
-def _heads(mixer: Attention, hidden: int, weights: WeightFormat, setting: Setting) -> Iterator[Op]:
+def _heads(mixer: Attention, hidden: int, weights: Stored, setting: Setting) -> Iterator[Op]:
     *into, out = mixer.matrices(hidden)
-    yield matmul.linear("qkv_proj", into, weights, setting, group="attention")
+    yield from matmul.linears("qkv_proj", into, weights, setting, group="attention")
     for name, norm in (("q_norm", mixer.q_norm), ("k_norm", mixer.k_norm), ("v_norm", mixer.v_norm)):
         if norm:
             yield elementwise.norm(name, norm, setting, group="attention")
@@ -36,13 +41,13 @@ def _heads(mixer: Attention, hidden: int, weights: WeightFormat, setting: Settin
         yield elementwise.learned_vectors("attention_vectors", mixer.vectors, setting, group="attention")
     if mixer.gate_size:
         yield elementwise.output_gate(mixer.gate_size, mixer.heads * mixer.value_dim, setting)
-    yield matmul.linear("o_proj", [out], weights, setting, group="attention")
+    yield matmul.linear("o_proj", [out], weights(out), setting, group="attention")
 
 
-def _latents(mixer: LatentAttention, hidden: int, weights: WeightFormat, setting: Setting) -> Iterator[Op]:
+def _latents(mixer: LatentAttention, hidden: int, weights: Stored, setting: Setting) -> Iterator[Op]:
     *into, out = mixer.matrices(hidden)
     for matrix in into:
-        yield matmul.linear(matrix.name, [matrix], weights, setting, group="attention")
+        yield matmul.linear(matrix.name, [matrix], weights(matrix), setting, group="attention")
     for norm in mixer.norms:
         yield elementwise.norm("latent_norm", norm, setting, group="attention")
     yield elementwise.rotary(mixer, setting)
@@ -50,23 +55,23 @@ def _latents(mixer: LatentAttention, hidden: int, weights: WeightFormat, setting
     if mixer.indexer:
         yield attention.index_scores(mixer.indexer, setting)
     yield attention.latent_attention(mixer, setting)
-    yield matmul.linear("o_proj", [out], weights, setting, group="attention")
+    yield matmul.linear("o_proj", [out], weights(out), setting, group="attention")
 
 
-def _cross(mixer: CrossAttention, hidden: int, weights: WeightFormat, setting: Setting) -> Iterator[Op]:
+def _cross(mixer: CrossAttention, hidden: int, weights: Stored, setting: Setting) -> Iterator[Op]:
     query, out = mixer.own_matrices(hidden)
-    yield matmul.linear(query.name, [query], weights, setting, group="cross_attention")
+    yield matmul.linear(query.name, [query], weights(query), setting, group="cross_attention")
     if mixer.q_norm:
         yield elementwise.norm("cross_q_norm", mixer.q_norm, setting, group="cross_attention")
     yield attention.cross_attention(mixer, setting)
     if mixer.vectors:
         yield elementwise.learned_vectors("cross_vectors", mixer.vectors, setting, group="cross_attention")
-    yield matmul.linear(out.name, [out], weights, setting, group="cross_attention")
+    yield matmul.linear(out.name, [out], weights(out), setting, group="cross_attention")
 
 
-def _recurrent(mixer: Recurrence, weights: WeightFormat, setting: Setting) -> Iterator[Op]:
+def _recurrent(mixer: Recurrence, weights: Stored, setting: Setting) -> Iterator[Op]:
     for matrix in mixer.projections:
-        yield matmul.linear(matrix.name, [matrix], weights, setting, group="state")
+        yield matmul.linear(matrix.name, [matrix], weights(matrix), setting, group="state")
     if mixer.convolution:
         yield recurrence.short_convolution(mixer.convolution, setting)
     if mixer.scan_flops:
@@ -76,13 +81,13 @@ def _recurrent(mixer: Recurrence, weights: WeightFormat, setting: Setting) -> It
     for norm in mixer.norms:
         yield elementwise.norm(f"{mixer.kind}_norm", norm, setting, group="state")
     for matrix in mixer.out:
-        yield matmul.linear(matrix.name, [matrix], weights, setting, group="state")
+        yield matmul.linear(matrix.name, [matrix], weights(matrix), setting, group="state")
 
 
-def source_operators(mixer: CrossAttention, hidden: int, weights: WeightFormat, setting: Setting) -> Iterator[Op]:
+def source_operators(mixer: CrossAttention, hidden: int, weights: Stored, setting: Setting) -> Iterator[Op]:
     """What cross-attention does once with the tokens of the other sequence: keys and values, kept for every step."""
     matrices = list(mixer.source_matrices(hidden))
-    yield matmul.linear("cross_kv_proj", matrices, weights, setting, group="cross_attention")
+    yield from matmul.linears("cross_kv_proj", matrices, weights, setting, group="cross_attention", basis=SOURCE)
     if mixer.k_norm:
-        yield elementwise.norm("cross_k_norm", mixer.k_norm, setting, group="cross_attention")
+        yield elementwise.norm("cross_k_norm", mixer.k_norm, setting, group="cross_attention", basis=SOURCE)
     yield attention.cross_append(mixer, setting)

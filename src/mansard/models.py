@@ -14,9 +14,11 @@ from mansard.errors import Fault, InputError, UnavailableError, UsageError, did_
 from mansard.inputs.folders import catalogue_files, exact_file, flat, heads, small_text, spelled, stem, words_of
 from mansard.inputs.keys import Keys
 from mansard.inputs.model import ModelConfig
+from mansard.inputs.modules import ModuleNames
 from mansard.inputs.notes import Note
-from mansard.inputs.quantization import read_quantization
+from mansard.inputs.storage import stored
 from mansard.precision import WeightFormat
+from mansard.quantizations._method import read_scheme
 from mansard.units import parse_quantity
 
 _FAMILIES = "mansard.architectures"
@@ -27,8 +29,7 @@ _NULL_WHEN_ABSENT = ("sliding_window", "q_lora_rank")
 # Kinds that are known and not supported, so that the refusal can say what they are. Words that names contain.
 _OTHER_KINDS = {
     "hybrids of attention and state-space or linear layers": (
-        "mamba", "jamba", "nemotron_h", "qwen3_next", "qwen3_5", "bamba", "zamba", "falcon_h1", "granitemoehybrid",
-        "rwkv", "recurrent_gemma", "lfm2", "kimi_linear", "minimax_m1", "minimax_text",
+        "qwen3_next", "qwen3_5", "rwkv", "recurrent_gemma", "lfm2", "kimi_linear", "minimax_m1", "minimax_text",
     ),
     "models with sparse attention": ("deepseek_v32", "glm_moe_dsa"),
     "models whose layers share or shape their caches by themselves": ("gemma3n", "gemma4", "openelm", "nemotron-nas"),
@@ -52,11 +53,8 @@ def load_model(name: str | os.PathLike[str], *, online: bool = False) -> ModelCo
     text = spelled(name, "model")
     if text.startswith("params="):
         return _counted(text)
-    if text == "-" or text.endswith(".json") or os.path.exists(text):
-        from mansard.inputs.files import beside, read_json  # a catalogue name needs none of it
-
-        document, where = read_json(text)
-        return read_config(_with_side_file(document, beside(where, "hf_quant_config.json")), where)
+    if text == "-" or text.endswith((".json", ".gguf", ".safetensors")) or os.path.exists(text):
+        return _from_path(text)
     if (path := _catalogued(text)) is not None:
         return _from_catalogue(path)
     if text.count("/") == 1 and not text.startswith((".", "/", "~")):
@@ -80,6 +78,39 @@ def load_model(name: str | os.PathLike[str], *, online: bool = False) -> ModelCo
     if text[:1].isdigit() and text[-1:].upper() in ("B", "M"):
         hint = f"did you mean params={text}?"
     raise UsageError(f"no model is called {text[:60]!r}", hint=f"{hint} Or give its config.json, or params=8e9")
+
+
+def _from_path(text: str) -> ModelConfig:
+    """A model from a config, a GGUF file, or a folder of either with the files of weights in it."""
+    from mansard.inputs import weight_files  # a catalogue name needs none of it
+    from mansard.inputs.files import beside, read_json
+
+    if text != "-" and not text.endswith("config.json"):
+        gguf = text if weight_files.is_gguf(text) else weight_files.gguf_in(text)
+        if gguf is not None:
+            return _from_gguf(gguf)
+    files = weight_files.safetensors_of(text) if text != "-" else None
+    is_file = files is not None and not os.path.isdir(text)
+    document, where = read_json(weight_files.config_beside(text) if is_file else text)
+    model = read_config(_with_side_file(document, beside(where, "hf_quant_config.json")), where)
+    return model if files is None or not model.layers else weight_files.with_weights(model, files)
+
+
+def _from_gguf(path: str) -> ModelConfig:
+    from mansard.inputs.gguf_config import gguf_config, gguf_name
+    from mansard.inputs.gguf_files import read_gguf_model
+    from mansard.inputs.weight_files import WeightFiles, with_weights
+
+    header = read_gguf_model(path)
+    document, unknown = gguf_config(header)
+    model = read_config(document, header.where, name=gguf_name(header.metadata) or stem(path))
+    text = f"a GGUF file names no dtype of activations: {model.dtype} is taken"
+    notes = [Note(level="info", code="gguf-dtype", text=text)]
+    for key in unknown[:20]:
+        text = f"{key[:100]!r} of the file's metadata is not understood and left out"
+        notes.append(Note(level="warning", code="gguf-key", text=text))
+    files = WeightFiles(header.where, header.tensors, has_config=False)
+    return with_weights(replace(model, notes=(*model.notes, *notes)), files)
 
 
 def _with_side_file(document: dict[str, Any], side: dict[str, Any] | None) -> dict[str, Any]:
@@ -125,7 +156,7 @@ def read_config(document: Mapping[str, Any], source: str, name: str | None = Non
     check(keys, model_type)
     has_head = bool(part) or check_class(keys, architecture, family.ARCHITECTURES)
     model = with_activation(keys, model)
-    quantization = read_quantization(outer.nested("quantization_config") if _has_quantization(outer) else _inner(keys))
+    scheme = read_scheme(_quantization(outer, keys))
     keys.finish()
     if part:
         keys.note("text-only", f"only the language model ({part}) is counted, no vision or audio tower", "warning")
@@ -138,12 +169,16 @@ def read_config(document: Mapping[str, Any], source: str, name: str | None = Non
         if part and outer.has("torch_dtype", "dtype") and not keys.has("torch_dtype", "dtype")
         else model.dtype
     )
+    own_dtype = model.dtype
     known = name or _name(outer, source)
-    notes = [note for note in keys.notes if dtype == model.dtype or note.code != "default-dtype"]
+    model = replace(model, head=head, dtype=dtype)
+    if scheme is not None:
+        model = stored(model, scheme, ModuleNames(getattr(family, "MODULES", {}), inside=bool(part)), keys)
+        keys.finish()
+    notes = [note for note in keys.notes if dtype == own_dtype or note.code != "default-dtype"]
     return replace(
         model, name=printable(known), source=printable(source), model_type=model_type, architecture=architecture,
-        head=head, dtype=dtype,
-        quantization=quantization, notes=tuple(dict.fromkeys((*model.notes, *notes))),
+        notes=tuple(dict.fromkeys((*model.notes, *notes))),
     )  # fmt: skip
 
 
@@ -250,12 +285,16 @@ def _typed(keys: Keys, composite: str) -> Keys:
     return keys.over({**keys.document, "model_type": inferred})
 
 
-def _has_quantization(outer: Keys) -> bool:
-    return outer.has("quantization_config")
+def _quantization(outer: Keys, keys: Keys) -> Keys:
+    """What says how the weights are stored: of the whole or of its language model, under one of the names that it has.
 
-
-def _inner(keys: Keys) -> Keys:
-    return keys.nested("quantization_config")
+    Where a configuration names no method but the widths, and MLX's own key stands beside it, it is a copy of that.
+    """
+    for where in (outer, keys):
+        for name in ("quantization_config", "compression_config", "quantization"):
+            if where.raw(name):
+                return where.nested(name)
+    return outer.nested("quantization_config")
 
 
 def _name(keys: Keys, source: str) -> str:
@@ -275,6 +314,8 @@ def _family(outer: Keys, keys: Keys) -> tuple[ModuleType, str, str]:
     names = [name for name in listed if isinstance(name, str)][:8]
     architecture = names[0] if names else ""
     if not model_type and not names:
+        if outer.has("ssm_cfg"):  # the mamba_ssm package names neither
+            return registry.module(_FAMILIES, "mamba_ssm"), "mamba_ssm", ""
         _refuse_shapeless(outer)
     if model_type:
         family = _by_model_type(model_type)
@@ -321,7 +362,7 @@ def _refuse_unknown(keys: Keys, name: str, architecture: str) -> NoReturn:
     for kind, words in _OTHER_KINDS.items():
         if any(word in name.lower() for word in words):
             keys.refuse("model_type", f"{name!r} is one of the {kind}, which are not supported yet",
-                        hint="only decoders with full, windowed or latent attention are counted so far")  # fmt: skip
+                        hint="decoders with attention, state-space layers or both are counted so far")  # fmt: skip
     hint = did_you_mean(name, tuple(_families_by_type())) or "params=8e9 gives a bound from a parameter count alone"
     shown = f" ({architecture})" if architecture and architecture != name else ""
     keys.refuse("model_type", f"architecture {name!r}{shown} is not known, and is not guessed at", hint=hint)

@@ -1,7 +1,10 @@
 """What a number costs to store and in which dtype it is multiplied: dtypes, and weight formats with their scales."""
 
 from math import ceil
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from fractions import Fraction  # only files that store several types need it
 
 DTYPE_BITS: dict[str, int] = {
     "fp64": 64,
@@ -45,10 +48,13 @@ class WeightFormat(NamedTuple):
 
     Bits are per element; `group_size` elements along the input dimension share one scale (and one zero point);
     `block` is a (rows, columns) tile that shares one scale instead, with partial tiles at the edges counted whole.
+    `row_bits` are kept for each input (the group that it belongs to, a scale), `column_bits` for each output beside
+    what `per_column_scale` says, `tensor_bits` once for the matrix (a scale of the scales, one of the inputs).
+    Bits are a fraction where they are the mean of what a file stores, scales included.
     """
 
     name: str
-    bits: int
+    bits: "int | Fraction"
     dtype: str  # the dtype of the arithmetic when the activations are as wide: a weight-only format follows them
     group_size: int | None = None
     block: tuple[int, int] | None = None
@@ -56,15 +62,29 @@ class WeightFormat(NamedTuple):
     scale_bits: float = 0  # a fraction where scales are themselves scaled
     zero_bits: int = 0
     weight_only: bool = False
+    row_bits: int = 0
+    column_bits: int = 0
+    tensor_bits: int = 0
 
     @property
     def bits_per_weight(self) -> float:
-        """Bits per element with scales and zero points, of a matrix large and even enough to have no ragged edge."""
+        """Bits per element with scales and zero points of groups and blocks, of a matrix without ragged edges.
+
+        What is kept once for a row, a column or a tensor depends on the matrix: `matrix_bytes` counts it.
+        """
         shared = self.group_size or (self.block[0] * self.block[1] if self.block else 0)
-        return self.bits + ((self.scale_bits + self.zero_bits) / shared if shared else 0)
+        bits = self.bits if isinstance(self.bits, int) else float(self.bits)
+        return bits + ((self.scale_bits + self.zero_bits) / shared if shared else 0)
+
+    def share_bytes(self, rows: int, columns: int) -> "int | Fraction":
+        """Bytes of a matrix as a share of its part: of a mean format a fraction, whose sum over the part is whole."""
+        if isinstance(self.bits, int):
+            return self.matrix_bytes(rows, columns)
+        share = rows * columns * self.bits / 8
+        return share.numerator if share.denominator == 1 else share
 
     def matrix_bytes(self, rows: int, columns: int) -> int:
-        """Bytes of a (rows = inputs, columns = outputs) matrix: elements, scales and zero points, exactly."""
+        """Bytes of a (rows = inputs, columns = outputs) matrix: elements, scales and zero points, in whole bytes."""
         scales = 0
         if self.block:
             scales = ceil(rows / self.block[0]) * ceil(columns / self.block[1])
@@ -73,6 +93,7 @@ class WeightFormat(NamedTuple):
         elif self.per_column_scale:
             scales = columns
         bits = rows * columns * self.bits + scales * (self.scale_bits + self.zero_bits)
+        bits += rows * self.row_bits + columns * self.column_bits + self.tensor_bits
         return int(-(-bits // 8))
 
 

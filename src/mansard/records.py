@@ -69,18 +69,21 @@ class Times(NamedTuple):
 
 
 class Request(NamedTuple):
-    """A whole request, from prefill to the last token. ITL is the mean gap; the first and last gaps are beside it."""
+    """A whole request, from what is read first to the last token. ITL is the mean gap; first and last are beside it.
 
-    ttft_s: Times
-    itl_s: Times
-    itl_first_s: Times
-    itl_last_s: Times
-    tpot_s: Times
-    e2e_s: Times
-    decode_tokens_per_s_per_user: Times
-    output_tokens_per_s_per_user: Times
-    output_tokens_per_s_per_device: Times
-    requests_per_s_per_device: Times
+    A model that makes no tokens has an end and a rate of requests only.
+    """
+
+    ttft_s: Times = Times(None)
+    itl_s: Times = Times(None)
+    itl_first_s: Times = Times(None)
+    itl_last_s: Times = Times(None)
+    tpot_s: Times = Times(None)
+    e2e_s: Times = Times(None)
+    decode_tokens_per_s_per_user: Times = Times(None)
+    output_tokens_per_s_per_user: Times = Times(None)
+    output_tokens_per_s_per_device: Times = Times(None)
+    requests_per_s_per_device: Times = Times(None)
 
 
 class Memory(NamedTuple):

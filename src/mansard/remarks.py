@@ -1,11 +1,13 @@
 """The notes of a result: every default, fallback, choice and doubt that stands behind its numbers."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from mansard.binding import Binding
 from mansard.forward import has_latent_attention
 from mansard.inputs.notes import Note
-from mansard.inputs.scenario import Workload
+from mansard.inputs.scenario import Deployment, Workload
+from mansard.memory import weight_bytes
 from mansard.records import Phase
 
 # Below this the last-level cache is no more than a rounding.
@@ -13,14 +15,20 @@ _WARM_SHARE = 0.02
 
 
 def remarks(
-    binding: Binding, workload: Workload, taken: tuple[Note, ...], phases: tuple[Phase, ...]
+    binding: Binding,
+    workload: Workload,
+    defaults: tuple[str, ...],
+    filled: tuple[Note, ...],
+    phases: tuple[Phase, ...],
 ) -> tuple[Note, ...]:
-    """All notes, in the order in which a reader would ask, each once."""
+    """All notes, in the order in which a reader would ask, each once. defaults: sizes that were not given."""
     found = [
-        *taken,
-        *_workload(workload),
+        *_defaults(binding, workload, defaults),
+        *filled,
+        *_workload(binding, workload),
         *binding.model.notes,
         *binding.device.notes,
+        *_stored(binding),
         *_dtypes(binding),
         *_choices(binding, phases),
         *_unused(binding),
@@ -36,7 +44,30 @@ def remarks(
     return tuple(dict.fromkeys(found))
 
 
-def _workload(workload: Workload) -> Iterator[Note]:
+def _defaults(binding: Binding, workload: Workload, defaults: tuple[str, ...]) -> Iterator[Note]:
+    """A note for each size that was taken for granted and that the model has a use for."""
+    model = binding.model
+    reads_text = any("prompt" in encoder.reads.words for encoder in model.encoders)
+    used = {"batch", *(("prompt",) if reads_text or (model.layers and not model.start_tokens) else ())}
+    used |= {"prompt", "output"} if model.opaque_parameters else {"output"} if model.has_decoder else set()
+    for name in defaults:
+        if name in used:
+            text = f"{name} was not given: {getattr(workload, name)} is taken"
+            yield Note(level="info", code="default-workload", text=text)
+
+
+def _workload(binding: Binding, workload: Workload) -> Iterator[Note]:
+    model = binding.model
+    if not model.has_decoder:
+        return
+    if workload.given:
+        whole = f"{workload.decoder_prompt:,} in all"
+        text = f"what the encoders read becomes {workload.given:,} tokens of the prompt: {whole}"
+        yield Note(level="info", code="encoder-tokens", text=text)
+    if model.start_tokens:
+        begins = "token" if workload.start == 1 else "tokens"
+        text = f"the decoder begins with {workload.start} {begins}; each step reads what the encoder left"
+        yield Note(level="info", code="decoder-start", text=text)
     if workload.context is None and workload.output > 1:
         text = f"decode is the step in the middle of the output, attending to {workload.decode_context:,} tokens"
         yield Note(level="info", code="decode-step", text=text)
@@ -46,10 +77,28 @@ def _workload(workload: Workload) -> Iterator[Note]:
         )
 
 
+def _stored(binding: Binding) -> Iterator[Note]:
+    """Where the files of the weights and the configuration, or the words of the scenario, disagree."""
+    stored = binding.model.stored
+    if stored is None:
+        return
+    if binding.deployment.weights:
+        text = f"weights are counted as {binding.deployment.weights}, as asked, and not as the model's files hold them"
+        yield Note(level="info", code="stored-unused", text=text)
+    elif stored.has_config:
+        configured = weight_bytes(replace(binding.model, stored=None), Deployment())
+        held = weight_bytes(binding.model, Deployment())
+        if configured != held:
+            text = (
+                f"the files hold {held:,} bytes of weights, and the configuration says {configured:,}: theirs are taken"
+            )
+            yield Note(level="warning", code="stored-bytes", text=text)
+
+
 def _dtypes(binding: Binding) -> Iterator[Note]:
-    for dtype, _ in binding.plans[0].peaks:
+    for dtype, _ in binding.main_plan.peaks:
         yield from binding.device.marks(dtype)
-    if binding.plans[0].vector_peak is None:
+    if binding.main_plan.vector_peak is None:
         text = f"the rate of {binding.device.name}'s vector units is not known: their clock is left out"
         yield Note(level="info", code="no-vector-peak", text=text)
     if binding.device.memory_bytes is None:
@@ -61,10 +110,10 @@ def _choices(binding: Binding, phases: tuple[Phase, ...]) -> Iterator[Note]:
     engine = binding.engine
     text = f"engine {engine.name}: {engine.title[0].lower()}{engine.title[1:]}; no overhead is counted"
     yield Note(level="info", code="engine", text=text)
-    if any(basis.kind == "experts" for basis in binding.plans[0].bases):
+    if any(basis.kind == "experts" for basis in binding.main_plan.bases):
         text = "experts touched are those that even routing is expected to; skewed loads touch fewer (--routing least)"
         yield Note(level="info", code="expert-routing", text=text)
-    if any(basis.kind == "fewest_experts" for basis in binding.plans[0].bases):
+    if any(basis.kind == "fewest_experts" for basis in binding.main_plan.bases):
         text = "experts touched are the fewest that any routing can touch: each token goes to the same"
         yield Note(level="info", code="expert-routing", text=text)
     for phase in phases:
@@ -78,29 +127,31 @@ def _choices(binding: Binding, phases: tuple[Phase, ...]) -> Iterator[Note]:
 
 
 def _positions(binding: Binding, workload: Workload) -> Iterator[Note]:
-    most = binding.model.max_position_embeddings
-    if most is not None and workload.last_context > most:
-        text = f"{workload.last_context:,} tokens are more than the {most:,} positions that {binding.model.name} states"
+    most, model = binding.model.max_position_embeddings, binding.model
+    length = workload.last_context if model.has_decoder else workload.prompt
+    reads_text = model.has_decoder or any("prompt" in encoder.reads.words for encoder in model.encoders)
+    if most is not None and reads_text and length > most:
+        text = f"{length:,} tokens are more than the {most:,} positions that {binding.model.name} states"
         yield Note(level="warning", code="beyond-positions", text=text)
 
 
 def _pieces(binding: Binding, workload: Workload) -> Iterator[Note]:
     most = binding.engine.max_num_batched_tokens
-    if not binding.model.opaque_parameters and workload.batch * (workload.prompt - workload.cached) > most:
+    if binding.model.layers and workload.batch * (workload.decoder_prompt - workload.cached) > most:
         text = f"memory holds the activations of {most:,} tokens at once: longer prompts are prefilled in pieces"
         yield Note(level="info", code="prefill-pieces", text=text)
 
 
 def _unused(binding: Binding) -> Iterator[Note]:
     """Words that change nothing for this model, and dtypes that are mixed."""
-    deployed, kinds = binding.deployment, {basis.kind for basis in binding.plans[0].bases}
+    deployed, kinds = binding.deployment, {basis.kind for basis in binding.main_plan.bases}
     if deployed.attention in ("absorbed", "expanded") and not has_latent_attention(binding.model):
         text = f"attention {deployed.attention} changes nothing: {binding.model.name} has no latent attention"
         yield Note(level="info", code="unused-word", text=text)
     if deployed.routing == "least" and not kinds & {"experts", "fewest_experts"}:
         text = f"routing changes nothing: {binding.model.name} has no experts"
         yield Note(level="info", code="unused-word", text=text)
-    dtypes = [dtype for dtype, _ in binding.plans[0].peaks]
+    dtypes = [dtype for dtype, _ in binding.main_plan.peaks]
     if len(dtypes) > 1:
         text = f"{' and '.join(dtypes)} are mixed: a phase's ridge point weighs their peaks by the work in each"
         yield Note(level="info", code="mixed-dtypes", text=text)

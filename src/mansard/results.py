@@ -1,7 +1,7 @@
 """An analysis: what was asked, what was found, and all that is worked out only when it is read."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -16,7 +16,7 @@ from mansard.records import Advice, Memory, Phase, Request, Saturation, package_
 class Answers(Protocol):
     """What an analysis works out only when it is asked for: given by the scenario that it came from."""
 
-    def request(self, prefill: Phase) -> Request: ...
+    def request(self, phases: Mapping[str, Phase]) -> Request: ...
     def memory(self) -> Memory: ...
     def fits(self) -> bool | None: ...
     def saturation(self) -> Saturation: ...
@@ -27,31 +27,37 @@ class Answers(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Analysis:
-    """What limits a model on a device for a workload: two phases, the request, memory, saturation, advice.
+    """What limits a model on a device for a workload: its phases, the request, memory, saturation, advice.
 
-    The phases are worked out at once, the rest when it is read. `decode` is None if only one token is asked for.
+    The phases, by name in the order in which they run, are worked out at once, the rest when it is read.
     """
 
     model: ModelConfig
     device: Device
     workload: Workload
     deployment: Deployment
-    prefill: Phase
-    decode: Phase | None
+    phases: dict[str, Phase]
     answers: Answers
     advisor: Callable[[Any], tuple[Advice, ...]]
 
     @property
-    def phases(self) -> dict[str, Phase]:
-        """The phases by name, in the order in which they run."""
-        found = {"prefill": self.prefill}
-        if self.decode is not None:
-            found["decode"] = self.decode
-        return found
+    def prefill(self) -> Phase | None:
+        """None for a model that makes no tokens."""
+        return self.phases.get("prefill")
+
+    @property
+    def decode(self) -> Phase | None:
+        """None if only one token is asked for, or none is made."""
+        return self.phases.get("decode")
+
+    @property
+    def main(self) -> Phase:
+        """The phase that an answer speaks of first: decode, or else the last one."""
+        return self.phases.get("decode") or [*self.phases.values()][-1]
 
     @property
     def request(self) -> Request:
-        return self.answers.request(self.prefill)
+        return self.answers.request(self.phases)
 
     @property
     def memory(self) -> Memory:
@@ -80,19 +86,13 @@ class Analysis:
 
     def to_dict(self) -> dict[str, Any]:
         """The document of schema `mansard.analysis/1`."""
-        workload, deployment = plain(self.workload), plain(self.deployment)
+        deployment = plain(self.deployment)
         return {
             "schema": "mansard.analysis/1",
             "version": package_version(),
             "model": self.answers.model_facts(),
             "device": device_facts(self.device),
-            "workload": {
-                "batch": workload["batch"],
-                "prompt_tokens": workload["prompt"],
-                "output_tokens": workload["output"],
-                "cached_tokens": workload["cached"],
-                "context_tokens": self.workload.decode_context,
-            },
+            "workload": workload_facts(self.workload),
             "deployment": {**deployment, "devices": self.deployment.devices},
             "phases": {name: plain(phase) for name, phase in self.phases.items()},
             "request": plain(self.request),
@@ -130,7 +130,7 @@ class Analysis:
         return str(_answer(self)._repr_html_())
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-        """The operators of both phases as an Arrow stream, for polars, pandas, duckdb or pyarrow."""
+        """The operators of all phases as an Arrow stream, for polars, pandas, duckdb or pyarrow."""
         return _answer(self).__arrow_c_stream__(requested_schema)
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
@@ -146,6 +146,25 @@ def _drawing() -> Any:
 def _answer(found: Analysis) -> Any:
     """The views of an analysis, found by name: results import none of them."""
     return registry.module("mansard.answers", "analyze").of(found)
+
+
+def workload_facts(work: Workload) -> dict[str, Any]:
+    """The `workload` object of an analysis: what was asked, and what encoders make of it for the decoder."""
+    media = work.media
+    return {
+        "batch": work.batch,
+        "prompt_tokens": work.prompt,
+        "output_tokens": work.output,
+        "cached_tokens": work.cached,
+        "context_tokens": work.decode_context,
+        "images": media.images,
+        "height": media.height,
+        "width": media.width,
+        "frames": media.frames,
+        "seconds": media.seconds,
+        "encoder_tokens": work.given or work.source,
+        "decoder_prompt_tokens": work.decoder_prompt,
+    }
 
 
 def device_facts(device: Device) -> dict[str, Any]:

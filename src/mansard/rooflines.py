@@ -5,7 +5,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from mansard.algebra import Numeric
 from mansard.inputs.device import Device, Peak
-from mansard.operators.cost import Cost, Form, Op
+from mansard.operators.cost import Cost, Form, Op, whole
 from mansard.operators.step import Basis, Step
 
 # A form with its bases as places in the plan's list of sums, and the operator's count multiplied in.
@@ -104,7 +104,7 @@ def bind(ops: Sequence[Op], device: Device) -> Plan:
     return Plan(
         device=device,
         bases=tuple(bases),
-        ops=tuple(bound),
+        ops=tuple(map(_whole, bound)),
         total=tuple(_merged(forms) for forms in zip(*(_forms(one) for one in bound), strict=True)),
         matrix=tuple((rate, _merged(one.flops for one in bound if one.peak == rate)) for rate in rates),
         peaks=tuple(peaks.items()),
@@ -175,13 +175,14 @@ def step_bound(times: StepClocks) -> float:
     return max(times)  # type: ignore[no-any-return]
 
 
-def summed_decode_s(plan: Plan, batch: int, first: int, last: int) -> float:
-    """Seconds of the decode steps from `first` to `last` cached tokens, one after another, each at its bound.
+def summed_decode_s(plan: Plan, first: Step, last: int) -> float:
+    """Seconds of the decode steps from the first to that of `last` cached tokens, one after another, each at its bound.
 
     Each clock is linear in the cached tokens between the places where a window fills or a chunk begins, so that a
     stretch is an arithmetic series wherever one clock binds at both of its ends; where not, it is halved.
     """
-    return sum(_stretch_s(plan, batch, start, end) for start, end in _stretches(plan.bases, first, last))
+    begins: int = first.cached
+    return sum(_stretch_s(plan, first, start, end) for start, end in _stretches(plan.bases, begins, last))
 
 
 def _stretches(bases: Iterable[Basis], first: int, last: int) -> list[tuple[int, int]]:
@@ -196,16 +197,16 @@ def _stretches(bases: Iterable[Basis], first: int, last: int) -> list[tuple[int,
     return list(zip(starts, sorted(ends), strict=False))
 
 
-def _stretch_s(plan: Plan, batch: int, first: int, last: int) -> float:
-    at_first = step_clocks(plan, Step(batch=batch, new=1, cached=first))
-    at_last = step_clocks(plan, Step(batch=batch, new=1, cached=last))
+def _stretch_s(plan: Plan, step: Step, first: int, last: int) -> float:
+    at_first = step_clocks(plan, step._replace(cached=first))
+    at_last = step_clocks(plan, step._replace(cached=last))
     steps = last - first + 1
     binding = at_first.index(max(at_first))
     if steps <= 2 or at_last[binding] >= max(at_last):
         ends = (max(at_first), max(at_last))
         return ends[0] if steps == 1 else (ends[0] + ends[1]) * steps / 2  # type: ignore[no-any-return]
     middle = (first + last) // 2
-    return _stretch_s(plan, batch, first, middle) + _stretch_s(plan, batch, middle + 1, last)
+    return _stretch_s(plan, step, first, middle) + _stretch_s(plan, step, middle + 1, last)
 
 
 def _forms(one: BoundOp) -> tuple[Compiled, ...]:
@@ -226,7 +227,7 @@ def _bound(op: Op, bases: list[Basis], peak: float) -> BoundOp:
     return BoundOp(label, flops, vector, weights, read, written, activations, peak)
 
 
-def _compiled(form: Form, bases: list[Basis], count: int) -> Compiled:
+def _compiled(form: Form, bases: list[Basis], count: int) -> Any:
     for term in form:
         if term.basis not in bases:
             bases.append(term.basis)
@@ -238,7 +239,15 @@ def _merged(forms: Iterable[Compiled]) -> Compiled:
     for form in forms:
         for place, coefficient in form:
             total[place] = total.get(place, 0) + coefficient
-    return tuple(total.items())
+    return tuple((place, whole(coefficient)) for place, coefficient in total.items())
+
+
+def _whole(one: BoundOp) -> BoundOp:
+    """Shares of stored bytes as numbers; their sum is made before, since it is whole where they are not."""
+    shares: Iterable[tuple[int, Any]] = one.weight_bytes
+    if all(isinstance(share, (int, float)) for _, share in shares):
+        return one
+    return one._replace(weight_bytes=tuple((place, whole(share)) for place, share in shares))
 
 
 def _value(form: Compiled, sums: Sequence[Numeric]) -> Numeric:

@@ -9,10 +9,11 @@ from mansard.rooflines import Compiled, Plan
 
 _WEIGHTS = 2  # the places of the forms in a Cost
 _MOST_BATCH = 1 << 40
+_OF_CACHE = ("pairs", "square", "reads", "cross_pairs", "source")
 _LOOKED_UP = ("embedding", "head")  # groups whose activations are the step's inputs and its logits
 
 
-def saturating_batch(binding: Binding, context: int | None) -> Saturation:
+def saturating_batch(binding: Binding, context: int | None, source: int = 0) -> Saturation:
     """The smallest batch whose decode step keeps compute as busy as memory; None is "never".
 
     Per sequence let ΣF_d/P_d be its matrix time and K the bytes of cache that it reads and writes, W the weights that
@@ -20,13 +21,14 @@ def saturating_batch(binding: Binding, context: int | None) -> Saturation:
     with the batch until all are touched. K has the activations that the engine moves, too; looked-up rows and logits,
     which even full fusion moves, are left out of it.
 
-    context: tokens that each query attends to, itself included; None counts the weights alone.
+    context: tokens that each query attends to, itself included; None counts the weights alone. source: tokens of an
+    encoder that it attends to as well.
     """
-    alone = _batch(binding, None)
-    batch = alone if context is None else _batch(binding, context)
+    alone = _batch(binding, None, source)
+    batch = alone if context is None else _batch(binding, context, source)
     plan = _decode_plan(binding, context or 1)
     bandwidth = plan.device.memory_bandwidth.value
-    matrix_s, flops, moved = _per_sequence(plan, context)
+    matrix_s, flops, moved = _per_sequence(plan, context, source)
     ridge = flops / matrix_s / bandwidth
     plateau = flops / moved if moved else None
     return Saturation(
@@ -49,10 +51,35 @@ def _reason(batch: int | None, plateau: float | None, ridge: float, context: int
     )
 
 
-def _batch(binding: Binding, context: int | None) -> int | None:
+def saturating_inputs(plan: Plan, step: Step, batch: int) -> Saturation:
+    """The smallest number of inputs whose pass through an encoder keeps compute as busy as memory; None is "never".
+
+    The same rule with an input's whole pass for a sequence's token: W the weights, K the activations that are moved.
+    step: of `batch` inputs.
+    """
+    one = step._replace(batch=step.batch // batch)
+    sums, bandwidth = [one.value(basis) for basis in plan.bases], plan.device.memory_bandwidth.value
+    matrix_s, flops = sum(_dot(form, sums) / rate for rate, form in plan.matrix), _dot(plan.total[0], sums)
+    moved = _dot(plan.total[3], sums) + _dot(plan.total[4], sums) + _dot(plan.total[5], sums)
+    gain = matrix_s - moved / bandwidth
+    found = max(1, ceil(_dot(plan.total[_WEIGHTS], sums) / bandwidth / gain)) if gain > 0 else None
+    size = f"for inputs of {one.batch * one.new:,} tokens"
+    reached = f"{size} compute catches up with memory at a batch of {found:,}" if found else ""
+    never = f"never {size}: the activations that are moved keep memory busier than compute, at any batch"
+    return Saturation(
+        batch=found,
+        reason=reached or never,
+        plateau_intensity=flops / moved if moved else None,
+        ridge_point=flops / matrix_s / bandwidth,
+        context_tokens=None,
+        batch_weights_alone=max(1, ceil(_dot(plan.total[_WEIGHTS], sums) / bandwidth / matrix_s)),
+    )
+
+
+def _batch(binding: Binding, context: int | None, source: int) -> int | None:
     plan = _decode_plan(binding, context or 1)
     bandwidth = plan.device.memory_bandwidth.value
-    matrix_s, _, moved = _per_sequence(plan, context)
+    matrix_s, _, moved = _per_sequence(plan, context, source)
     gain = matrix_s - moved / bandwidth
     if gain <= 0:
         return None
@@ -77,13 +104,10 @@ def _has_experts(plan: Plan) -> bool:
     return any(basis.kind == "experts" for basis in plan.bases)
 
 
-def _per_sequence(plan: Plan, context: int | None) -> tuple[float, int | float, int | float]:
+def _per_sequence(plan: Plan, context: int | None, source: int) -> tuple[float, int | float, int | float]:
     """(matrix seconds, matrix FLOPs, bytes) of one sequence's token; without its cache if context is None."""
-    step = Step(batch=1, new=1, cached=(context or 1) - 1)
-    sums = [
-        0 if context is None and basis.kind in ("pairs", "square", "reads") else step.value(basis)
-        for basis in plan.bases
-    ]
+    step = Step(batch=1, new=1, cached=(context or 1) - 1, source=source)
+    sums = [0 if context is None and basis.kind in _OF_CACHE else step.value(basis) for basis in plan.bases]
     matrix_s = sum(_dot(form, sums) / rate for rate, form in plan.matrix)
     flops = _dot(plan.total[0], sums)
     if context is None:

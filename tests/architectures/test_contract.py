@@ -36,12 +36,29 @@ MINIMAL: dict[str, Any] = (
         "first_k_dense_replace": 1,
         "n_shared_experts": 1,
     }
+    # State-space mixers: twice the hidden size in channels.
+    | dict.fromkeys(("num_heads", "mamba_n_heads", "mamba_num_heads", "n_mamba_heads"), N)
+    | {
+        "pad_vocab_size_multiple": 1,
+        "expand": N * D / H,
+        "n_groups": 2,
+        "mamba_d_head": 2 * H // N,
+        "mamba_d_ssm": 2 * H,
+    }
     | {"moe_layer_start_index": 0, "moe_layer_end_index": L - 1, "torch_dtype": "bfloat16"}
 )
 
+# What a family cannot do without, and another would read otherwise.
+OWN: dict[str, dict[str, Any]] = {
+    "nemotron_h": {"hybrid_override_pattern": "ME*-"},
+    "zamba2": {"layers_block_type": ["mamba", "hybrid", "mamba", "hybrid"]},
+}
+# Classes that share the weights of blocks by the same switch, and one that never ties its head.
+FIXED_HEADS = {"zamba": True, "zamba2": True, "nemotron_h": False}
+
 
 def read(family: str, document: dict[str, Any]) -> ModelConfig:
-    keys = Keys(document, "config.json")
+    keys = Keys(OWN.get(family, {}) | document, "config.json")
     model: ModelConfig = registry.module(FOLDER, family).read(keys)
     keys.finish()
     return model
@@ -86,12 +103,12 @@ def test_the_file_bears_a_model_type(family: str) -> None:
 @pytest.mark.parametrize("family", FAMILIES)
 def test_a_minimal_config_reads(family: str) -> None:
     model = read(family, MINIMAL)
-    assert len(model.layers) == L
+    assert len([layer for layer in model.layers if not layer.shared]) == L
     assert model.hidden_size == H
     assert model.embedding is not None
     assert model.embedding.vocab_size == V
     assert 0 < model.parameters_active <= model.parameters
-    assert model.cache_elements_per_token > 0
+    assert model.cache_elements_per_token + model.state_elements > 0
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -102,15 +119,29 @@ def test_a_bare_document_is_read_by_defaults_or_refused(family: str) -> None:
         assert all(fault.key for fault in error.faults)
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", [family for family in FAMILIES if family not in FIXED_HEADS])
 def test_untying_the_head_adds_its_matrix(family: str) -> None:
     tied, untied = (read(family, MINIMAL | {"tie_word_embeddings": flag}) for flag in (True, False))
     assert untied.parameters - tied.parameters == V * H
 
 
+@pytest.mark.parametrize("family", FIXED_HEADS)
+def test_heads_that_are_what_they_are(family: str) -> None:
+    model = read(family, MINIMAL)
+    assert model.head is not None
+    assert model.head.tied is FIXED_HEADS[family]
+    try:
+        other = read(family, MINIMAL | {"tie_word_embeddings": not FIXED_HEADS[family]})
+    except InputError as refused:
+        assert [fault.key for fault in refused.faults] == ["tie_word_embeddings"]
+    else:
+        assert other.parameters == model.parameters
+
+
 OTHER = (
     "layer_types", "sliding_window_pattern", "use_sliding_window", "max_window_layers", "no_rope_layers", "rotary_dim",
     "rotary_pct", "partial_rotary_factor", "rope_parameters", "attn_config", "tie_word_embeddings", "attention_bias",
+    "layers_block_type", "hybrid_override_pattern", "attn_layer_indices", "ssm_cfg", "num_local_experts",
     "model_type", "hidden_act", "expansion_ratio", "text_config", "num_kv_heads", "multi_query", "window_size",
 )  # fmt: skip
 JUNK = st.recursive(

@@ -130,7 +130,8 @@ def test_qwen2_moe_windows_even_layers_below_the_bound() -> None:
 
 
 def test_phimoe_has_layer_norms_and_biases() -> None:
-    document = BASE | {"num_local_experts": E, "intermediate_size": F, "attention_bias": True, "lm_head_bias": True}
+    document = BASE | {"num_local_experts": E, "intermediate_size": F, "attention_bias": True, "lm_head_bias": True,
+                       "num_experts_per_tok": 2}  # fmt: skip
     bias = N * D + 2 * K * D + H
     layer = ATTENTION + bias + 2 * (2 * H) + H * E + E * swiglu(F)
     assert read("phimoe", document).parameters == 2 * V * H + V + 2 * H + L * layer
@@ -294,3 +295,9 @@ def test_no_json_value_raises_anything_but_an_input_error(family: str, document:
     keys = Keys(BASE | {name: E for name in NAMES if name.endswith("experts")} | document, "config.json")
     model: ModelConfig = import_module(f"mansard.architectures.{family}").read(keys)
     assert keys.faults or 0 < model.parameters_active <= model.parameters
+
+
+def test_phimoe_refuses_what_its_router_does_not_do() -> None:
+    document = BASE | {"num_local_experts": E, "intermediate_size": F, "num_experts_per_tok": 3}
+    with pytest.raises(InputError, match="num_experts_per_tok: must be 2"):
+        read("phimoe", document)

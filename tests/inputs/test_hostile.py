@@ -45,42 +45,50 @@ def test_a_dtype_that_no_whole_model_is_kept_in(dtype: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("skipped", "wide"),
+    ("skipped", "wide", "matrices"),
     [
-        (["lm_head"], 0),
-        (["model.layers.0.mlp.gate", "mlp.shared_expert_gate"], 0),
-        (["self_attn"], ATTENTION),
-        (["mlp"], FEED_FORWARD),
+        (["lm_head"], 0, 0),
+        (["model.layers.0.mlp.gate", "mlp.shared_expert_gate"], 0, 0),
+        (["self_attn"], ATTENTION, 4),
+        (["mlp"], FEED_FORWARD, 3),
+        (["q_proj"], 64 * 64, 1),
+        (["mlp.gate_proj"], 64 * 128, 1),
+        (["re:.*"], ATTENTION + FEED_FORWARD, 7),
+        (["frobnicate"], 0, 0),
     ],
 )
-def test_skipped_modules_are_read_by_their_names(skipped: list[str], wide: int) -> None:
+def test_skipped_modules_are_read_by_their_names(skipped: list[str], wide: int, matrices: int) -> None:
     narrow = ATTENTION + FEED_FORWARD - wide
     found = bytes_with({"quant_method": "fp8", "modules_to_not_convert": skipped})
-    assert found == 2 * (narrow + 2 * wide) + 2 * (OUTER + NORMS)
-
-
-@pytest.mark.parametrize("name", ["q_proj", "mlp.gate_proj", "re:.*", "frobnicate"])
-def test_modules_that_cannot_be_counted_apart_are_refused(name: str) -> None:
-    with pytest.raises(InputError, match="modules_to_not_convert"):
-        bytes_with({"quant_method": "fp8", "modules_to_not_convert": [name]})
+    scales = 2 * (7 - matrices) * 4  # an fp32 scale for each matrix that is quantised, in two layers
+    assert found == 2 * (narrow + 2 * wide) + scales + 2 * (OUTER + NORMS)
 
 
 @pytest.mark.parametrize(
     ("quantization", "key"),
     [
-        ({"quant_method": "gptq", "bits": 4, "dynamic": {"-:.*o_proj.*": {}}}, "dynamic"),
-        ({"quant_method": "gptq", "bits": 4, "lm_head": True}, "lm_head"),
+        ({"quant_method": "gptq", "bits": 4, "dynamic": {"-:(?<=a)b": {}}}, "dynamic"),
+        ({"quant_method": "gptq", "bits": 4, "dynamic": {".*o_proj": {"bits": 5}}}, "bits"),
+        ({"quant_method": "gptq", "bits": 4, "dynamic": {".*o_proj": 8}}, "dynamic"),
+        ({"quant_method": "fp8", "modules_to_not_convert": "lm_head"}, "modules_to_not_convert"),
+        ({"quant_method": "fp8", "modules_to_not_convert": ["re:(("]}, "modules_to_not_convert"),
+        ({"quant_method": "vptq"}, "quant_method"),
         ({"quant_method": "gptq", "bits": 7}, "bits"),
         ({"quant_method": "awq", "bits": 3}, "bits"),
         ({"quant_method": "bitsandbytes", "load_in_4bit": True, "load_in_8bit": True}, "load_in_8bit"),
         (
             {"quant_method": "compressed-tensors",
-             "config_groups": {"g": {"weights": {"num_bits": 8}, "targets": ["re:.*down_proj"]}}},
+             "config_groups": {"g": {"weights": {"num_bits": 8}, "targets": ["MoEGate"]}}},
             "targets",
+        ),
+        (
+            {"quant_method": "compressed-tensors", "format": "marlin-24",
+             "config_groups": {"g": {"weights": {"num_bits": 4}, "targets": ["Linear"]}}},
+            "format",
         ),
     ],
 )  # fmt: skip
-def test_formats_of_single_modules_are_refused(quantization: dict[str, Any], key: str) -> None:
+def test_formats_that_are_not_known_are_refused(quantization: dict[str, Any], key: str) -> None:
     with pytest.raises(InputError, match=key):
         bytes_with(quantization)
 
@@ -175,7 +183,7 @@ def test_the_hub_cache_is_read_with_its_side_file(tmp_path: Path, monkeypatch: p
     monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path))
     found = mansard.load_model("someone/model")
     assert found.quantization is not None
-    assert found.quantization.linear.name == "fp8"
+    assert {stored.name for layer in found.layers for _, stored in layer.storage} == {"fp8"}
     (snapshot / "hf_quant_config.json").write_text(json.dumps({"quantization": 5}))
     with pytest.raises(InputError, match="hf_quant_config"):
         mansard.load_model("someone/model")

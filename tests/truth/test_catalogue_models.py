@@ -148,6 +148,7 @@ LESS = {
     "llama-4-scout": 107_769_861_120,  # of 108_641_793_536, less the vision tower and the projector
     "llama-7b": 6_738_415_616,  # of 6_738_417_664, less the rotary frequencies
     "moonlight-16b-a3b": 15_960_108_544,  # of 15_960_111_936, less the correction biases and rotary frequencies
+    "nemotron-3-nano-30b-a3b": 31_577_937_344,  # of 31_577_940_288, less the routers' correction biases
     "qwen1.5-0.5b": 463_987_712,  # of 619_570_176, less the tied head that the file stores again
     "qwen3-0.6b": 596_049_920,  # of 751_632_384, less the tied head that the file stores again
     "qwen3-1.7b": 1_720_574_976,  # of 2_031_739_904, less the tied head that the file stores again
@@ -162,6 +163,10 @@ RECALLED = {
     "command-r-08-2024": 32_296_476_672,
     "command-r-plus": 103_810_674_688,
     "falcon-3-10b": 10_305_653_760,
+    "falcon-h1-0.5b": 521_411_104,
+    "falcon-mamba-7b": 7_272_665_088,
+    "granite-4.0-h-small": 32_207_337_984,
+    "granite-4.0-h-tiny": 6_939_037_248,
     "hunyuan-a13b": 80_393_183_232,
     "mistral-small-22b": 22_247_282_688,
     "mistral-small-24b": 23_572_403_200,
@@ -169,10 +174,12 @@ RECALLED = {
     "phi-3.5-moe": 41_873_153_344,
     "qwen1.5-110b": 111_209_914_368,
     "qwen1.5-72b": 72_287_920_128,
+    "zamba2-1.2b": 1_215_064_704,
 }
 
 # The published class alone: the checkpoint has no safetensors, or holds scales, buffers or prediction layers too.
 CLASS = {
+    "bamba-9b": 9_780_235_392,
     "codellama-13b": 13_016_028_160,
     "dbrx": 131_596_523_520,
     "deepseek-coder-1.3b": 1_346_471_936,
@@ -190,14 +197,20 @@ CLASS = {
     "granite-3.1-1b-a400m": 1_334_628_352,
     "granite-3.1-3b-a800m": 3_298_793_472,
     "granite-3.3-2b": 2_533_539_840,
+    "jamba-v0.1": 51_570_323_328,
     "kimi-k2": 1_026_408_209_408,
     "kimi-k2-thinking": 1_026_408_209_408,
     "llama-13b": 13_015_864_320,
     "llama-65b": 65_285_660_672,
+    "mamba-130m": 129_135_360,
+    "mamba-2.8b": 2_768_345_600,
+    "mamba-codestral-7b": 7_285_403_648,
+    "mamba2-2.7b": 2_702_599_680,
     "minimax-m2": 228_689_748_992,
     "mistral-small-3.2-24b": 23_572_403_200,
     "mpt-30b": 29_957_200_896,
     "mpt-7b": 6_649_286_656,
+    "nemotron-3-super-120b-a12b": 120_668_687_360,
     "opt-1.3b": 1_315_758_080,
     "opt-125m": 125_239_296,
     "opt-13b": 12_853_473_280,
@@ -207,6 +220,8 @@ CLASS = {
     "opt-6.7b": 6_658_473_984,
     "opt-66b": 65_719_701_504,
     "starcoder2-15b": 15_957_889_024,
+    "zamba-7b": 7_232_490_496,
+    "zamba2-7b": 7_356_749_648,
 }
 
 EXACT = CARD | HUB | LESS | RECALLED | CLASS

@@ -351,6 +351,25 @@ def test_row_13_llama_405b_in_fp8() -> None:
         assert (8 * device_bytes - in_fp8) // per_token == tokens
 
 
+def test_row_15_mamba_2_decode() -> None:
+    h, L, H, P, N, V = 2560, 64, 80, 64, 128, 50_288
+    layer = h * (2 * H * P + 2 * N + H) + H * P * h
+    assert layer == 40_181_760
+    model = mansard.load_model("mamba2-2.7b")
+    assert model.state_elements == L * H * P * N == 41_943_040
+    phase = mansard.analyze("mamba2-2.7b", on=H100, context=4096).decode
+    assert phase is not None
+    assert phase.flops == 2 * (L * layer + h * V) == 5_400_739_840
+    assert matrices_read(phase) == 5_400_739_840
+    (scan,) = [row for row in phase.operators if row.kind == "scan"]
+    assert scan.cache_read_bytes + scan.cache_write_bytes == 2 * 4 * L * H * P * N == 335_544_320
+    assert phase.flops / (2 * 4 * model.state_elements) == pytest.approx(16.10, abs=5e-3)  # its level
+    halved = mansard.analyze("mamba2-2.7b", on=H100, context=4096, state="bf16").decode
+    assert halved is not None
+    (scan,) = [row for row in halved.operators if row.kind == "scan"]
+    assert scan.cache_read_bytes + scan.cache_write_bytes == 167_772_160
+
+
 def test_row_22_a_cached_prefix() -> None:
     m, n, c = Llama8B, 2000, 6000
     whole = mansard.analyze("llama-3.1-8b", on=H100, prompt=8000, output=2).prefill

@@ -85,7 +85,12 @@ def _analysis() -> dict[str, Any]:
         "device": _typed("Device", _DEVICE),
         "workload": _typed(
             "Workload",
-            {"batch": int, "prompt_tokens": int, "output_tokens": int, "cached_tokens": int, "context_tokens": whole},
+            {
+                **dict.fromkeys(("batch", "prompt_tokens", "output_tokens", "cached_tokens", "context_tokens"), int),
+                **dict.fromkeys(("images", "height", "width", "frames"), whole),
+                "seconds": float | None,
+                **dict.fromkeys(("encoder_tokens", "decoder_prompt_tokens"), int),
+            },
         ),
         "deployment": _typed("Deployment", {**get_type_hints(Deployment), "devices": int}),
         "phases": dict[str, _documented(Phase, made)],  # type: ignore[misc]
@@ -128,6 +133,7 @@ def _model() -> dict[str, Any]:
         "extras": list[part],
         "vectors": int,
         "shared": str,
+        "storage": dict[str, str],
     }
     return {
         **_MODEL,

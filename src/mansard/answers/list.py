@@ -92,6 +92,7 @@ def _row(kind: str, name: str) -> dict[str, Any]:
         arithmetic = "that of the activations" if found.weight_only else found.dtype
         return {"name": name, "bits_per_weight": found.bits_per_weight, "arithmetic": arithmetic}
     if kind == "models":
+        from mansard.inputs.storage import format_shares
         from mansard.models import load_model
 
         model = load_model(name)
@@ -100,7 +101,7 @@ def _row(kind: str, name: str) -> dict[str, Any]:
             "parameters": model.parameters,
             "parameters_active": model.parameters_active,
             "layers": len(model.layers),
-            "dtype": model.quantization.linear.name if model.quantization else model.dtype,
+            "dtype": format_shares(model)[0][0] if model.quantization else model.dtype,
         }
     if kind == "charts":
         return {"name": name, "shows": module("mansard.views.charts", name).SAYS}

@@ -37,11 +37,16 @@ _MECHANISMS: Mapping[str, tuple[str, ...]] = {
     "chunks of attention": ("attention_chunk_size",),
     "attention in both directions": ("use_bidirectional_attention",),
 }  # fmt: skip
+# Keys that say which layers are of which kind: a hybrid's own are read, and another's cannot be.
+_LAYER_KINDS = (
+    "attn_layer_idx", "attn_layer_indices", "attn_layer_period", "block_types", "full_attention_interval",
+    "hybrid_layer_ids", "hybrid_override_pattern", "layers_block_type",
+)  # fmt: skip
 _WHOLE_ATTENTION = ("full_attention", "attention", "full", "global")
 _WINDOWS = ("sliding_attention", "sliding", "local", "chunked_attention")
 
 # What configurations call their activation, where the family doesn't read the key by itself.
-_ACTIVATION_KEYS = ("hidden_activation", "hidden_act", "activation_function", "ffn_act")
+_ACTIVATION_KEYS = ("mlp_hidden_act", "hidden_activation", "hidden_act", "activation_function", "ffn_act")
 # Those of Hugging Face transformers' ACT2FN; all kinds of GELU count the same.
 _ACTIVATIONS = (
     "gelu", "gelu_10", "gelu_accurate", "gelu_fast", "gelu_new", "gelu_python", "gelu_python_tanh", "gelu_pytorch_tanh",
@@ -70,10 +75,19 @@ def check(keys: Keys, model_type: str) -> None:
                     keys.document[name],
                     hint="is the model_type right? remove the key if the model ignores it",
                 )
+    _check_kinds(keys, model_type)
     if keys.document.get("is_causal") is False:
         hint = "embedding models that attend in both directions are not counted yet"
         keys.fault("is_causal", "says attention in both directions, and a decoder's is causal", False, hint)
     _check_windows(keys, model_type)
+
+
+def _check_kinds(keys: Keys, model_type: str) -> None:
+    """A fault where layers of several kinds are stated in another way than the family's."""
+    for name in _LAYER_KINDS:
+        if keys.prefix + name not in keys.asked and keys.is_sound(name) and _says_something(keys.document.get(name)):
+            problem = f"says which layers are of which kind, in a way that {model_type} does not know"
+            keys.fault(name, problem, keys.document[name], hint="is the model_type right?")
 
 
 def _says_something(value: Any, least: int = 1) -> bool:

@@ -15,6 +15,7 @@ from mansard.inputs.model import ModelConfig
 
 MODEL_TYPES = ("baichuan",)
 ARCHITECTURES = ("BaichuanForCausalLM", "BaiChuanForCausalLM")
+MODULES = {"mixer.q_proj": "self_attn.W_pack", "mixer.k_proj": "self_attn.W_pack", "mixer.v_proj": "self_attn.W_pack"}
 
 _LAYERS_OF_13B = 40
 

@@ -14,6 +14,13 @@ from mansard.inputs.model import ModelConfig
 
 MODEL_TYPES = ("chatglm",)
 ARCHITECTURES = ("ChatGLMModel", "ChatGLMForConditionalGeneration")
+MODULES = {
+    "layer": "transformer.encoder.layers.{layer}", "head": "transformer.output_layer",
+    "embedding": "transformer.embedding.word_embeddings", "mixer.q_proj": "self_attention.query_key_value",
+    "mixer.k_proj": "self_attention.query_key_value", "mixer.v_proj": "self_attention.query_key_value",
+    "mixer.o_proj": "self_attention.dense", "feed_forward.gate_proj": "mlp.dense_h_to_4h",
+    "feed_forward.up_proj": "mlp.dense_h_to_4h", "feed_forward.down_proj": "mlp.dense_4h_to_h",
+}  # fmt: skip
 
 
 def read(keys: Keys) -> ModelConfig:

@@ -18,6 +18,13 @@ from mansard.inputs.weights import Norm
 
 MODEL_TYPES = ("dbrx",)
 ARCHITECTURES = ("DbrxForCausalLM",)
+MODULES = {
+    "layer": "transformer.blocks.{layer}", "embedding": "transformer.wte", "mixer.q_proj": "norm_attn_norm.attn.Wqkv",
+    "mixer.k_proj": "norm_attn_norm.attn.Wqkv", "mixer.v_proj": "norm_attn_norm.attn.Wqkv",
+    "mixer.o_proj": "norm_attn_norm.attn.out_proj", "router.router": "ffn.router.layer",
+    "expert.gate_proj": "ffn.experts.mlp.w1", "expert.up_proj": "ffn.experts.mlp.v1",
+    "expert.down_proj": "ffn.experts.mlp.w2",
+}  # fmt: skip
 
 
 def read(keys: Keys) -> ModelConfig:

@@ -15,6 +15,12 @@ from mansard.inputs.model import ModelConfig
 
 MODEL_TYPES = ("falcon", "RefinedWeb", "RefinedWebModel")
 ARCHITECTURES = ("FalconForCausalLM", "RWForCausalLM")
+MODULES = {
+    "layer": "transformer.h.{layer}", "embedding": "transformer.word_embeddings",
+    "mixer.q_proj": "self_attention.query_key_value", "mixer.k_proj": "self_attention.query_key_value",
+    "mixer.v_proj": "self_attention.query_key_value", "mixer.o_proj": "self_attention.dense",
+    "feed_forward.up_proj": "mlp.dense_h_to_4h", "feed_forward.down_proj": "mlp.dense_4h_to_h",
+}  # fmt: skip
 
 
 def read(keys: Keys) -> ModelConfig:

@@ -7,6 +7,7 @@ Published configurations may name six keys only and leave the rest to the class.
 Sources: arXiv:2503.19786; the class Gemma3ForCausalLM of Hugging Face transformers.
 """
 
+from mansard.architectures._experts import require_nested
 from mansard.architectures._heads import head_attention, head_norms
 from mansard.architectures._reading import decoder, layer_count, quiet_flag, rms_pair
 from mansard.architectures._windows import patterned_windows
@@ -20,6 +21,7 @@ ARCHITECTURES = ("Gemma3ForCausalLM", "Gemma3ForConditionalGeneration")
 
 def read(keys: Keys) -> ModelConfig:
     """A Gemma-3-class configuration of the language model."""
+    require_nested(keys, "gemma3")
     hidden_size = keys.size("hidden_size", default=2304)
     bias = quiet_flag(keys, "attention_bias", default=False)
     mixer = head_attention(keys, hidden_size, heads=8, kv_heads=4, head_dim=256, bias=bias)

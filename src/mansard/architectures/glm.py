@@ -13,6 +13,7 @@ from mansard.inputs.model import ModelConfig
 
 MODEL_TYPES = ("glm",)
 ARCHITECTURES = ("GlmForCausalLM",)
+MODULES = {"feed_forward.gate_proj": "mlp.gate_up_proj", "feed_forward.up_proj": "mlp.gate_up_proj"}
 
 
 def read(keys: Keys) -> ModelConfig:

@@ -14,6 +14,11 @@ from mansard.inputs.model import ModelConfig
 
 MODEL_TYPES = ("gpt2",)
 ARCHITECTURES = ("GPT2LMHeadModel",)
+MODULES = {
+    "layer": "transformer.h.{layer}", "embedding": "transformer.wte", "mixer.q_proj": "attn.c_attn",
+    "mixer.k_proj": "attn.c_attn", "mixer.v_proj": "attn.c_attn", "mixer.o_proj": "attn.c_proj",
+    "feed_forward.up_proj": "mlp.c_fc", "feed_forward.down_proj": "mlp.c_proj",
+}  # fmt: skip
 
 
 def read(keys: Keys) -> ModelConfig:

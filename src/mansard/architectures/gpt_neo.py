@@ -17,6 +17,12 @@ from mansard.inputs.model import ModelConfig
 
 MODEL_TYPES = ("gpt_neo",)
 ARCHITECTURES = ("GPTNeoForCausalLM",)
+MODULES = {
+    "layer": "transformer.h.{layer}", "embedding": "transformer.wte", "mixer.q_proj": "attn.attention.q_proj",
+    "mixer.k_proj": "attn.attention.k_proj", "mixer.v_proj": "attn.attention.v_proj",
+    "mixer.o_proj": "attn.attention.out_proj", "feed_forward.up_proj": "mlp.c_fc",
+    "feed_forward.down_proj": "mlp.c_proj",
+}  # fmt: skip
 
 
 def read(keys: Keys) -> ModelConfig:

@@ -14,6 +14,12 @@ from mansard.inputs.model import ModelConfig
 
 MODEL_TYPES = ("gpt_neox",)
 ARCHITECTURES = ("GPTNeoXForCausalLM",)
+MODULES = {
+    "layer": "gpt_neox.layers.{layer}", "head": "embed_out", "embedding": "gpt_neox.embed_in",
+    "mixer.q_proj": "attention.query_key_value", "mixer.k_proj": "attention.query_key_value",
+    "mixer.v_proj": "attention.query_key_value", "mixer.o_proj": "attention.dense",
+    "feed_forward.up_proj": "mlp.dense_h_to_4h", "feed_forward.down_proj": "mlp.dense_4h_to_h",
+}  # fmt: skip
 
 
 def read(keys: Keys) -> ModelConfig:

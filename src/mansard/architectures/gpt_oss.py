@@ -16,6 +16,10 @@ from mansard.inputs.model import ModelConfig
 
 MODEL_TYPES = ("gpt_oss",)
 ARCHITECTURES = ("GptOssForCausalLM",)
+MODULES = {
+    "router.router": "mlp.router", "expert.gate_proj": "mlp.experts.gate_up_proj",
+    "expert.up_proj": "mlp.experts.gate_up_proj", "expert.down_proj": "mlp.experts.down_proj",
+}  # fmt: skip
 
 
 def read(keys: Keys) -> ModelConfig:

@@ -16,6 +16,11 @@ from mansard.inputs.model import ModelConfig
 
 MODEL_TYPES = ("gptj", "codegen")
 ARCHITECTURES = ("GPTJForCausalLM", "CodeGenForCausalLM")
+MODULES = {
+    "layer": "transformer.h.{layer}", "embedding": "transformer.wte", "mixer.q_proj": "attn.q_proj attn.qkv_proj",
+    "mixer.k_proj": "attn.k_proj attn.qkv_proj", "mixer.v_proj": "attn.v_proj attn.qkv_proj",
+    "mixer.o_proj": "attn.out_proj", "feed_forward.up_proj": "mlp.fc_in", "feed_forward.down_proj": "mlp.fc_out",
+}  # fmt: skip
 
 
 def read(keys: Keys) -> ModelConfig:

@@ -13,6 +13,10 @@ from mansard.inputs.model import ModelConfig
 
 MODEL_TYPES = ("granitemoe",)
 ARCHITECTURES = ("GraniteMoeForCausalLM",)
+MODULES = {
+    "router.router": "block_sparse_moe.router.layer", "expert.gate_proj": "block_sparse_moe.input_linear",
+    "expert.up_proj": "block_sparse_moe.input_linear", "expert.down_proj": "block_sparse_moe.output_linear",
+}  # fmt: skip
 
 
 def read(keys: Keys) -> ModelConfig:

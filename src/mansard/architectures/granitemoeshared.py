@@ -13,6 +13,12 @@ from mansard.inputs.model import ModelConfig
 
 MODEL_TYPES = ("granitemoeshared",)
 ARCHITECTURES = ("GraniteMoeSharedForCausalLM",)
+MODULES = {
+    "router.router": "block_sparse_moe.router.layer", "expert.gate_proj": "block_sparse_moe.input_linear",
+    "expert.up_proj": "block_sparse_moe.input_linear", "expert.down_proj": "block_sparse_moe.output_linear",
+    "shared_expert.gate_proj": "shared_mlp.input_linear", "shared_expert.up_proj": "shared_mlp.input_linear",
+    "shared_expert.down_proj": "shared_mlp.output_linear",
+}  # fmt: skip
 
 
 def read(keys: Keys) -> ModelConfig:

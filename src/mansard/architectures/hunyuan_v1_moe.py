@@ -17,6 +17,10 @@ from mansard.inputs.model import ModelConfig
 
 MODEL_TYPES = ("hunyuan_v1_moe",)
 ARCHITECTURES = ("HunYuanMoEV1ForCausalLM",)
+MODULES = {
+    "router.router": "mlp.gate.wg", "shared_expert.gate_proj": "mlp.shared_mlp.gate_proj",
+    "shared_expert.up_proj": "mlp.shared_mlp.up_proj", "shared_expert.down_proj": "mlp.shared_mlp.down_proj",
+}  # fmt: skip
 
 
 def read(keys: Keys) -> ModelConfig:

@@ -13,6 +13,12 @@ from mansard.inputs.model import ModelConfig
 
 MODEL_TYPES = ("internlm2",)
 ARCHITECTURES = ("InternLM2ForCausalLM",)
+MODULES = {
+    "head": "output", "embedding": "model.tok_embeddings", "mixer.q_proj": "attention.wqkv",
+    "mixer.k_proj": "attention.wqkv", "mixer.v_proj": "attention.wqkv", "mixer.o_proj": "attention.wo",
+    "feed_forward.gate_proj": "feed_forward.w1", "feed_forward.up_proj": "feed_forward.w3",
+    "feed_forward.down_proj": "feed_forward.w2",
+}  # fmt: skip
 
 
 def read(keys: Keys) -> ModelConfig:

@@ -21,6 +21,16 @@ from mansard.inputs.weights import Norm
 
 MODEL_TYPES = ("llama4", "llama4_text")
 ARCHITECTURES = ("Llama4ForCausalLM", "Llama4ForConditionalGeneration")
+MODULES = {
+    "feed_forward.gate_proj": "feed_forward.gate_proj", "feed_forward.up_proj": "feed_forward.up_proj",
+    "feed_forward.down_proj": "feed_forward.down_proj", "router.router": "feed_forward.router",
+    "expert.gate_proj": "feed_forward.experts.gate_up_proj feed_forward.experts.{expert}.gate_proj",
+    "expert.up_proj": "feed_forward.experts.gate_up_proj feed_forward.experts.{expert}.up_proj",
+    "expert.down_proj": "feed_forward.experts.down_proj feed_forward.experts.{expert}.down_proj",
+    "shared_expert.gate_proj": "feed_forward.shared_expert.gate_proj",
+    "shared_expert.up_proj": "feed_forward.shared_expert.up_proj",
+    "shared_expert.down_proj": "feed_forward.shared_expert.down_proj",
+}  # fmt: skip
 
 
 def read(keys: Keys) -> ModelConfig:

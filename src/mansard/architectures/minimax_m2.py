@@ -15,6 +15,11 @@ from mansard.inputs.model import ModelConfig
 
 MODEL_TYPES = ("minimax_m2",)
 ARCHITECTURES = ("MiniMaxM2ForCausalLM",)
+MODULES = {
+    "router.router": "block_sparse_moe.gate", "expert.gate_proj": "block_sparse_moe.experts.{expert}.w1",
+    "expert.up_proj": "block_sparse_moe.experts.{expert}.w3",
+    "expert.down_proj": "block_sparse_moe.experts.{expert}.w2",
+}  # fmt: skip
 
 
 def read(keys: Keys) -> ModelConfig:

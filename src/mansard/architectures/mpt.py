@@ -18,6 +18,11 @@ from mansard.inputs.weights import Norm
 
 MODEL_TYPES = ("mpt",)
 ARCHITECTURES = ("MptForCausalLM", "MPTForCausalLM")
+MODULES = {
+    "layer": "transformer.blocks.{layer}", "embedding": "transformer.wte", "mixer.q_proj": "attn.Wqkv",
+    "mixer.k_proj": "attn.Wqkv", "mixer.v_proj": "attn.Wqkv", "mixer.o_proj": "attn.out_proj",
+    "feed_forward.up_proj": "ffn.up_proj", "feed_forward.down_proj": "ffn.down_proj",
+}  # fmt: skip
 
 
 def read(keys: Keys) -> ModelConfig:

@@ -12,6 +12,7 @@ from mansard.inputs.weights import Norm
 
 MODEL_TYPES = ("nanochat",)
 ARCHITECTURES = ("NanoChatForCausalLM",)
+MODULES = {"feed_forward.up_proj": "mlp.fc1", "feed_forward.down_proj": "mlp.fc2"}
 
 
 def read(keys: Keys) -> ModelConfig:

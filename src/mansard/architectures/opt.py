@@ -17,6 +17,10 @@ from mansard.inputs.weights import Matrix, Norm
 
 MODEL_TYPES = ("opt",)
 ARCHITECTURES = ("OPTForCausalLM",)
+MODULES = {
+    "layer": "model.decoder.layers.{layer}", "embedding": "model.decoder.embed_tokens",
+    "mixer.o_proj": "self_attn.out_proj", "feed_forward.up_proj": "fc1", "feed_forward.down_proj": "fc2",
+}  # fmt: skip
 
 
 def read(keys: Keys) -> ModelConfig:

@@ -15,6 +15,11 @@ from mansard.inputs.weights import Norm
 
 MODEL_TYPES = ("persimmon",)
 ARCHITECTURES = ("PersimmonForCausalLM",)
+MODULES = {
+    "mixer.q_proj": "self_attn.query_key_value", "mixer.k_proj": "self_attn.query_key_value",
+    "mixer.v_proj": "self_attn.query_key_value", "mixer.o_proj": "self_attn.dense",
+    "feed_forward.up_proj": "mlp.dense_h_to_4h", "feed_forward.down_proj": "mlp.dense_4h_to_h",
+}  # fmt: skip
 
 
 def read(keys: Keys) -> ModelConfig:

@@ -15,6 +15,7 @@ from mansard.inputs.weights import Norm
 
 MODEL_TYPES = ("phi",)
 ARCHITECTURES = ("PhiForCausalLM",)
+MODULES = {"mixer.o_proj": "self_attn.dense", "feed_forward.up_proj": "mlp.fc1", "feed_forward.down_proj": "mlp.fc2"}
 
 
 def read(keys: Keys) -> ModelConfig:

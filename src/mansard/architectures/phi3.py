@@ -13,6 +13,10 @@ from mansard.inputs.model import ModelConfig
 
 MODEL_TYPES = ("phi3",)
 ARCHITECTURES = ("Phi3ForCausalLM",)
+MODULES = {
+    "mixer.q_proj": "self_attn.qkv_proj", "mixer.k_proj": "self_attn.qkv_proj", "mixer.v_proj": "self_attn.qkv_proj",
+    "feed_forward.gate_proj": "mlp.gate_up_proj", "feed_forward.up_proj": "mlp.gate_up_proj",
+}  # fmt: skip
 
 
 def read(keys: Keys) -> ModelConfig:

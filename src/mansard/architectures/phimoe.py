@@ -1,7 +1,8 @@
 """The Phi-3.5-MoE family: Mixtral's mixture in a decoder with layer norms (weight and bias) in place of RMS norms.
 
 Biases on the four projections with `attention_bias`, on the head with `lm_head_bias`. 2 of 16 experts by a router
-[hidden_size, num_local_experts] without bias. A window on every layer only if the config says so.
+[hidden_size, num_local_experts] without bias: the class's router picks two whatever the configuration says, so that
+another `num_experts_per_tok` is refused. A window on every layer only if the config says so.
 
 Sources: arXiv:2404.14219; the class PhimoeForCausalLM of Hugging Face transformers.
 """
@@ -15,6 +16,12 @@ from mansard.inputs.weights import Norm
 
 MODEL_TYPES = ("phimoe",)
 ARCHITECTURES = ("PhimoeForCausalLM",)
+_CHOSEN = 2
+MODULES = {
+    "router.router": "block_sparse_moe.gate", "expert.gate_proj": "block_sparse_moe.experts.{expert}.w1",
+    "expert.up_proj": "block_sparse_moe.experts.{expert}.w3",
+    "expert.down_proj": "block_sparse_moe.experts.{expert}.w2",
+}  # fmt: skip
 
 
 def read(keys: Keys) -> ModelConfig:
@@ -31,6 +38,8 @@ def read(keys: Keys) -> ModelConfig:
         top_k=2,
         expert=gated(keys.size("intermediate_size", default=6400)),
     )
+    chosen = part.num_experts_per_tok
+    keys.require(chosen == _CHOSEN, "num_experts_per_tok", "must be 2: the class's router picks two experts", chosen)
     norm = Norm(kind="layer", size=hidden_size)
     layers = stack(layer_count(keys, default=32), mixer, (norm, norm), part)
     return decoder(

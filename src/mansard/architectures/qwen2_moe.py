@@ -16,6 +16,10 @@ from mansard.inputs.model import ModelConfig
 
 MODEL_TYPES = ("qwen2_moe",)
 ARCHITECTURES = ("Qwen2MoeForCausalLM",)
+MODULES = {
+    "shared_expert.gate_proj": "mlp.shared_expert.gate_proj", "shared_expert.up_proj": "mlp.shared_expert.up_proj",
+    "shared_expert.down_proj": "mlp.shared_expert.down_proj",
+}  # fmt: skip
 
 
 def read(keys: Keys) -> ModelConfig:

@@ -12,6 +12,7 @@ from mansard.inputs.model import ModelConfig
 
 MODEL_TYPES = ("starcoder2",)
 ARCHITECTURES = ("Starcoder2ForCausalLM",)
+MODULES = {"feed_forward.up_proj": "mlp.c_fc", "feed_forward.down_proj": "mlp.c_proj"}
 
 
 def read(keys: Keys) -> ModelConfig:

@@ -86,7 +86,15 @@ cached = click.option("--cached", type=_TOKENS, help="Tokens of the prompt that 
 context = click.option(
     "--context", type=_TOKENS, help="Tokens that the decode step attends to (prompt and half the output)."
 )
-workload_options = _all(batch, prompt, output, cached, context)
+media_options = _all(
+    click.option(
+        "--images", type=_TOKENS, help="Images or videos in each request (none; 1 for what reads nothing else)."
+    ),
+    click.option("--resolution", metavar="WxH", help="Their size in pixels, such as 1920x1080 (1024x1024)."),
+    click.option("--frames", type=_TOKENS, help="Frames of each video (1)."),
+    click.option("--seconds", type=Quantity("s"), help="Seconds of sound in each request (none; 30 for speech)."),
+)
+workload_options = _all(batch, prompt, output, cached, context, media_options)
 
 deployment_options = _all(
     click.option("--weights", metavar="FORMAT", help="How weights are stored: fp8, int8, int4 … (the model's own)."),

@@ -3,6 +3,7 @@
 from typing import Literal, NamedTuple
 
 from mansard.inputs.mechanisms import Embedding, Layer
+from mansard.inputs.perception import Perception, Text
 from mansard.inputs.weights import Matrix, Norm
 
 
@@ -24,7 +25,7 @@ class Encoder(NamedTuple):
 
     modality: what it reads. front, back: the products before and after the layers. norms: those around the layers.
     vectors: elements of learned vectors and tables of positions. `shares_embedding`: its tokens are looked up in the
-    decoder's table. `merge`: tokens of the encoder that become one for the model that reads it.
+    decoder's table. `reads`: how many tokens its input becomes.
     """
 
     name: str
@@ -37,4 +38,4 @@ class Encoder(NamedTuple):
     vectors: int = 0
     embedding: Embedding | None = None
     shares_embedding: bool = False
-    merge: int = 1
+    reads: Perception = Text()

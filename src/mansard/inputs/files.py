@@ -97,8 +97,10 @@ def _decoded(content: bytes, where: str) -> str:
         _refuse(
             where, "is a git-LFS pointer, not the file itself", "run `git lfs pull`, or download config.json itself"
         )
-    if content.startswith((b"GGUF", b"PK\x03\x04")) or where.endswith((".safetensors", ".bin", ".pt")):
-        _refuse(where, "is a file of weights, which is not read yet", "give the config.json that lies beside it")
+    if content.startswith(b"GGUF"):
+        _refuse(where, "is a GGUF file, which is read by its path alone", "give the path of the file")
+    if content.startswith(b"PK\x03\x04") or where.endswith((".bin", ".pt", ".pth")):
+        _refuse(where, "is a file of pickled weights, which is not read", "give the config.json that lies beside it")
     if content.lstrip()[:15].lower().startswith((b"<!doctype", b"<html")):
         _refuse(where, "is an HTML page, not JSON", "download the raw file, not the page that shows it")
     try:

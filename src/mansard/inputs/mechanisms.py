@@ -30,7 +30,8 @@ class MixtureOfExperts(NamedTuple):
 
     `shared` is what every token passes beside them (all shared experts as one), `shared_gate` a [hidden, 1] gate on it.
     `router_bias` is a parameter; `correction_buffer` counts elements of a checkpoint that are no parameters.
-    `latent_size`: the experts live in a width of their own, with a projection into it and one back for every token.
+    `latent_size`: the experts live in a width of their own, with a projection into it and one back for every token,
+    which have biases if `latent_bias`.
     `router_vectors`: elements of further learned vectors of the router (scales, norms).
     """
 
@@ -43,6 +44,7 @@ class MixtureOfExperts(NamedTuple):
     correction_buffer: int = 0
     latent_size: int | None = None
     router_vectors: int = 0
+    latent_bias: bool = False
 
     def router(self, hidden_size: int) -> Matrix:
         return Matrix("router", hidden_size, self.num_experts, self.router_bias)
@@ -56,8 +58,8 @@ class MixtureOfExperts(NamedTuple):
         if self.latent_size is None:
             return ()
         return (
-            Matrix("latent_in_proj", hidden_size, self.latent_size),
-            Matrix("latent_out_proj", self.latent_size, hidden_size),
+            Matrix("latent_in_proj", hidden_size, self.latent_size, self.latent_bias),
+            Matrix("latent_out_proj", self.latent_size, hidden_size, self.latent_bias),
         )
 
     def shared_matrices(self, hidden_size: int) -> tuple[Matrix, ...]:
@@ -73,7 +75,8 @@ class Layer(NamedTuple):
     Either may be absent. `beside`: further mixers of the layer (cross-attention, a state-space part next to the heads).
     `parallel`: the mixer and the feed-forward part read the same normalised input and are added together.
     `extras`: further products with one vector per token (adapters, inputs of the layer's own); `vectors`: elements of
-    further learned vectors (scales). `shared`: layers of one name have one set of weights between them.
+    further learned vectors (scales). `shared`: layers of one name have one set of weights between them. `storage`: the
+    format of each matrix by "part.matrix" (see `inputs/modules.py`); what it does not name is in the model's dtype.
     """
 
     mixer: Mixer | None
@@ -84,6 +87,7 @@ class Layer(NamedTuple):
     extras: tuple[Matrix, ...] = ()
     vectors: int = 0
     shared: str = ""
+    storage: tuple[tuple[str, WeightFormat], ...] = ()
 
     @property
     def mixers(self) -> tuple[Mixer, ...]:
@@ -153,13 +157,13 @@ class Head(NamedTuple):
 
 
 class Quantization(NamedTuple):
-    """How a checkpoint stores its weights: one format for the layers' matrices, and what is left in the model's dtype.
+    """How a checkpoint stores what stands outside of its layers, each of which has the formats of its own matrices.
 
-    `method` is what the config calls it. `experts` overrides the format of routed experts alone. `skipped` names the
-    kinds of matrices that stay in the model's dtype: "lm_head", "attention", "router", "feed_forward", "shared_expert".
+    `method` is what the config calls it. `head`, `embedding`: their formats; those of a tied head are the same.
+    `cache`: the dtype of the cache that the checkpoint is made for.
     """
 
     method: str
-    linear: WeightFormat
-    experts: WeightFormat | None = None
-    skipped: frozenset[str] = frozenset({"lm_head", "router"})
+    head: WeightFormat
+    embedding: WeightFormat
+    cache: str | None = None

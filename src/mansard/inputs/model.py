@@ -9,6 +9,7 @@ from mansard.inputs.encoder import Encoder
 from mansard.inputs.mechanisms import Embedding, FeedForward, Head, Layer, MixtureOfExperts, Quantization
 from mansard.inputs.mixers import CrossAttention, Recurrence
 from mansard.inputs.notes import Note
+from mansard.inputs.stored import StoredWeights
 from mansard.inputs.weights import Matrix, Norm
 from mansard.precision import WeightFormat
 
@@ -18,7 +19,9 @@ class ModelConfig:
     """Everything about a model that counting needs; built by a family from its own configuration.
 
     For a model given as a parameter count alone `layers` is empty and `opaque_parameters` is the count. A model that is
-    nothing but an encoder has no layers of its own. `state_dtype`: in which recurrent layers keep their state.
+    nothing but an encoder has no layers of its own. `start_tokens`: those that the decoder of an encoder-decoder begins
+    with. `state_dtype`: in which recurrent layers keep their state.
+    `stored`: what the model's files hold, where they were read.
     """
 
     name: str
@@ -31,12 +34,14 @@ class ModelConfig:
     head: Head | None
     final_norm: Norm | None
     encoders: tuple[Encoder, ...] = ()
+    start_tokens: int = 0
     dtype: str = "bf16"
     state_dtype: str = "fp32"
     quantization: Quantization | None = None
     max_position_embeddings: int | None = None
     opaque_parameters: int = 0
     opaque_format: WeightFormat | None = None
+    stored: StoredWeights | None = None
     notes: tuple[Note, ...] = ()
     # The different layers in order of first appearance, each with how many there are.
     distinct_layers: tuple[tuple[Layer, int], ...] = field(init=False, repr=False, compare=False)
@@ -90,6 +95,16 @@ class ModelConfig:
             for mixer in layer.mixers
             if isinstance(mixer, CrossAttention)
         )
+
+    @property
+    def has_decoder(self) -> bool:
+        """Whether it makes tokens: it has layers of its own, or is known by its parameters alone."""
+        return bool(self.layers) or self.opaque_parameters > 0
+
+    @property
+    def has_cross_attention(self) -> bool:
+        """Whether its layers attend to what an encoder gives, instead of finding it in the prompt."""
+        return any(isinstance(mixer, CrossAttention) for layer, _ in self.distinct_layers for mixer in layer.mixers)
 
     def _recurrences(self) -> Iterable[tuple[Recurrence, int]]:
         for layer, count in self.distinct_layers:

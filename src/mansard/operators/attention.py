@@ -133,7 +133,7 @@ def cross_append(mixer: CrossAttention, setting: Setting) -> Op:
         group="attention",
         dtype=setting.activation_dtype,
         symbols=(("κ", per_token, "cache bytes per source token and layer"),),
-        cache_write_bytes=form(per_token, TOKENS, "κ"),
+        cache_write_bytes=form(per_token, SOURCE, "κ"),
     )
 
 

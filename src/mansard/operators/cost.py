@@ -1,15 +1,21 @@
 """What an operator costs: linear forms over a step's sums, one for each kind of work and of bytes."""
 
-from typing import NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from mansard.algebra import Numeric
 from mansard.operators.step import Basis
 
+if TYPE_CHECKING:
+    from fractions import Fraction
+
 
 class Term(NamedTuple):
-    """coefficient · basis; `formula` writes the coefficient in the operator's own symbols."""
+    """coefficient · basis; `formula` writes the coefficient in the operator's own symbols.
 
-    coefficient: int | float
+    A fraction is a share of bytes that are whole for all layers together.
+    """
+
+    coefficient: "int | float | Fraction"
     basis: Basis
     formula: str
 
@@ -83,7 +89,7 @@ class Setting(NamedTuple):
     fusion: str
     attention: str  # "fused" | "standard" for heads; "absorbed" | "expanded" for latent attention
     even_routing: bool = True
-    norm_bits: int = 16  # norms, biases and other vectors stay in the model's dtype
+    norm_bits: "int | Fraction" = 16  # norms, biases and other vectors stay in the model's dtype
     state_bits: int = 32  # the state of recurrent layers
 
     def activation_bytes(self, elements: int) -> int:
@@ -95,6 +101,13 @@ class Setting(NamedTuple):
         return -(-elements * self.norm_bits // 8)
 
 
-def form(coefficient: float, basis: Basis, formula: str) -> Form:
+def whole(value: "float | Fraction") -> int | float:
+    """A fraction as a number that is quick to count with: whole if it is, else rounded as any float."""
+    if isinstance(value, (int, float)):
+        return value
+    return value.numerator if value.denominator == 1 else float(value)
+
+
+def form(coefficient: "float | Fraction", basis: Basis, formula: str) -> Form:
     """A form of one term; empty if the coefficient is 0."""
     return (Term(coefficient, basis, formula),) if coefficient else ()

@@ -4,12 +4,18 @@ The counts per element are the arithmetic of each formula, an exponential or a t
 convention; matrix work doesn't depend on them.
 """
 
+from typing import TYPE_CHECKING
+
 from mansard.inputs.mechanisms import Embedding, FeedForward, MixtureOfExperts
 from mansard.inputs.mixers import Attention, LatentAttention
 from mansard.inputs.weights import Norm
 from mansard.operators.attention import SOFTCAP_FLOPS, SOFTMAX_FLOPS
 from mansard.operators.cost import Op, Setting, form
 from mansard.operators.step import ONE, SAMPLED, TOKENS, Basis
+from mansard.precision import WeightFormat
+
+if TYPE_CHECKING:
+    from fractions import Fraction
 
 # RMS: square, accumulate, scale, weight. Layer norm: mean, subtract, square, accumulate, scale, weight, bias.
 NORM_FLOPS = {"rms": 4, "layer": 7, "layer-no-bias": 6, "none": 5}
@@ -27,7 +33,7 @@ GELU_FLOPS = 8  # x/2·(1 + tanh(√(2/π)·(x + 0.044715·x³))): the exact for
 SAMPLING_FLOPS = SOFTMAX_FLOPS  # a softmax over the vocabulary
 
 
-def norm(name: str, part: Norm, setting: Setting, *, group: str, residual: bool = False) -> Op:
+def norm(name: str, part: Norm, setting: Setting, *, group: str, residual: bool = False, basis: Basis = TOKENS) -> Op:
     """A normalisation of one vector per token (`repeats` of them per head); with the residual's sum if that is fused.
 
     Bytes: the weight once; in and out, with fused residual two of each, unless activations stay on the chip.
@@ -40,9 +46,9 @@ def norm(name: str, part: Norm, setting: Setting, *, group: str, residual: bool 
         group=group,
         dtype=setting.activation_dtype,
         symbols=(("h", width, "elements per token"),),
-        vector_flops=form(NORM_FLOPS[part.kind] * width, TOKENS, f"{NORM_FLOPS[part.kind]}·h"),
+        vector_flops=form(NORM_FLOPS[part.kind] * width, basis, f"{NORM_FLOPS[part.kind]}·h"),
         weight_bytes=form(setting.vector_bytes(part.parameters), ONE, "h·w"),
-        activation_bytes=form(setting.activation_bytes(vectors * width), TOKENS, f"{vectors}·h·a"),
+        activation_bytes=form(setting.activation_bytes(vectors * width), basis, f"{vectors}·h·a"),
     )
 
 
@@ -117,10 +123,11 @@ def routing(part: MixtureOfExperts, hidden_size: int, setting: Setting) -> Op:
     )
 
 
-def lookup(part: Embedding, setting: Setting, *, bits: int) -> Op:
+def lookup(part: Embedding, table: WeightFormat, setting: Setting, *, bits: "int | Fraction") -> Op:
     """The embedding: T rows of the table read (and of learned positions, token types, per-layer inputs), not the table.
 
-    No arithmetic but the sum of what is added to the token's own row.
+    No arithmetic but the sum of what is added to the token's own row. `table`: the format of the tokens' rows; `bits`:
+    of an element of the others.
     """
     row, added = part.row_elements, part.position_dim + (part.dim if part.token_types else 0)
     moved = 0 if setting.fusion == "full" else part.dim + part.per_layer_dim
@@ -134,7 +141,7 @@ def lookup(part: Embedding, setting: Setting, *, bits: int) -> Op:
             ("h_added", added, "elements of them that are added to the token's own row"),
         ),
         vector_flops=form(added, TOKENS, "h_added"),
-        weight_bytes=form(-(-row * bits // 8), TOKENS, "h·w"),
+        weight_bytes=form(table.matrix_bytes(part.dim, 1) + -(-(row - part.dim) * bits // 8), TOKENS, "h·w"),
         activation_bytes=form(setting.activation_bytes(moved), TOKENS, "h·a"),
     )
 
@@ -164,6 +171,24 @@ def learned_vectors(name: str, elements: int, setting: Setting, *, group: str) -
         symbols=(("N", elements, "elements"),),
         vector_flops=form(elements, TOKENS, "N"),
         weight_bytes=form(setting.vector_bytes(elements), ONE, "N·w"),
+    )
+
+
+def added_vectors(name: str, elements: int, width: int, setting: Setting) -> Op:
+    """Learned positions and tokens that an encoder adds to what runs through it: all are read, each token's added.
+
+    elements: of all of them. width: of a token. The front end does the sum unless nothing is fused.
+    """
+    vectors = 2 if setting.fusion == "none" else 0
+    return Op(
+        name=name,
+        kind="elementwise",
+        group="embedding",
+        dtype=setting.activation_dtype,
+        symbols=(("N", elements, "elements"), ("h", width, "hidden size")),
+        vector_flops=form(width, TOKENS, "h"),
+        weight_bytes=form(setting.vector_bytes(elements), ONE, "N·w"),
+        activation_bytes=form(setting.activation_bytes(vectors * width), TOKENS, f"{vectors}·h·a"),
     )
 
 

@@ -1,6 +1,6 @@
 """Matrix products against weights: dense, and grouped by the experts that the tokens are sent to."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from mansard.inputs.weights import Matrix
 from mansard.operators.cost import Op, Setting, form
@@ -26,7 +26,7 @@ def linear(
     elements = sum(matrix.elements for matrix in matrices)
     bias = sum(matrix.columns for matrix in matrices if matrix.bias)
     moved = 0 if setting.fusion == "full" else matrices[0].rows + sum(matrix.columns for matrix in matrices)
-    stored = sum(weights.matrix_bytes(matrix.rows, matrix.columns) for matrix in matrices)
+    stored = sum(weights.share_bytes(matrix.rows, matrix.columns) for matrix in matrices)
     return Op(
         name=name,
         kind="linear",
@@ -40,6 +40,33 @@ def linear(
         ),
         activation_bytes=form(setting.activation_bytes(moved), basis, "(K + N)·a"),
     )
+
+
+def by_format(
+    name: str, matrices: Sequence[Matrix], weights: Callable[[Matrix], WeightFormat]
+) -> Iterator[tuple[str, Sequence[Matrix], WeightFormat]]:
+    """Products of one input as those that can be done as one: matrices of one format, named after what they hold.
+
+    `name` is what they are called together, where all have the same format.
+    """
+    formats = {weights(matrix): None for matrix in matrices}
+    for one in formats:
+        own = [matrix for matrix in matrices if weights(matrix) == one]
+        yield name if len(formats) == 1 else "+".join(matrix.name for matrix in own), own, one
+
+
+def linears(
+    name: str,
+    matrices: Sequence[Matrix],
+    weights: Callable[[Matrix], WeightFormat],
+    setting: Setting,
+    *,
+    group: str,
+    basis: Basis = TOKENS,
+) -> Iterator[Op]:
+    """Products of one input, as one operator for each format that they are stored in."""
+    for own_name, own, one in by_format(name, matrices, weights):
+        yield linear(own_name, own, one, setting, group=group, basis=basis)
 
 
 def expert_linear(
@@ -81,7 +108,7 @@ def opaque(parameters: int, weights: WeightFormat, setting: Setting) -> Op:
         kind="linear",
         group="weights",
         dtype=arithmetic_dtype(weights, setting.activation_dtype),
-        symbols=(("N", parameters, "parameters"), ("w", weights.bits / 8, "bytes per weight")),
+        symbols=(("N", parameters, "parameters"), ("w", float(weights.bits) / 8, "bytes per weight")),
         flops=form(2 * parameters, TOKENS, "2·N"),
         weight_bytes=form(weights.matrix_bytes(parameters, 1), ONE, "N·w"),
     )

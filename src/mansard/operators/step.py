@@ -33,14 +33,15 @@ SOURCE = Basis("source")  # tokens of the encoder's output that cross-attention 
 class Step(NamedTuple):
     """A batch of `batch` sequences with `new` tokens each, behind `cached` tokens that are in the cache already.
 
-    source: tokens of an encoder's output that each sequence attends to. Ints give exact ints; NumPy arrays (float64)
-    broadcast.
+    source: tokens of an encoder's output that each sequence attends to. grid: rows and columns of a sequence that is an
+    image. Ints give exact ints; NumPy arrays (float64) broadcast.
     """
 
     batch: Numeric
     new: Numeric
     cached: Numeric
     source: Numeric = 0
+    grid: tuple[int, int] = (0, 0)
 
     def value(self, basis: Basis) -> Numeric:
         """The value of one sum."""
@@ -78,6 +79,17 @@ def pairs_both_ways(new: Numeric, window: int | None = None, chunk: int | None =
         return new * new
     reach = _clip((window - 1) // 2, new - 1)  # keys on each side
     return new * (2 * reach + 1) - reach * (reach + 1)
+
+
+def pairs_in_squares(rows: int, columns: int, side: int) -> int:
+    """Query-key pairs of an image whose squares of `side` × `side` see themselves only, those at the edges cut off.
+
+    A square of a rows and b columns has (a·b)² pairs, so that all have (Σ a²)·(Σ b²).
+
+    >>> pairs_in_squares(4, 6, side=4)
+    320
+    """
+    return int(pairs_both_ways(rows, chunk=side) * pairs_both_ways(columns, chunk=side))
 
 
 def cached_tokens_read(cached: Numeric, window: int | None = None, chunk: int | None = None) -> Numeric:
@@ -163,6 +175,7 @@ _SUMS: dict[str, Callable[[Step, Basis], Numeric]] = {
     "tail": lambda step, basis: step.batch * _clip(step.new, basis.fixed),
     "pairs": _pairs,
     "both_ways": _both_ways,
+    "squares": lambda step, basis: step.batch * pairs_in_squares(*step.grid, basis.fixed),
     "square": lambda step, _basis: step.batch * step.new * (step.cached + step.new),
     "reads": _reads,
     "experts": _touched,

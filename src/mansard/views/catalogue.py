@@ -6,11 +6,12 @@ from typing import Any
 from mansard.inputs.device import Device, Fact
 from mansard.inputs.model import ModelConfig
 from mansard.inputs.notes import Source
+from mansard.inputs.storage import format_shares
 from mansard.views.layers import LAYER_COLUMNS, layer_cells, layer_runs
 from mansard.views.report import Block, Column, Report, Table, Text, facts
 from mansard.views.sources import source_line
 from mansard.views.tables import notes_block
-from mansard.views.wording import NONE, bytes_both, counted, figure, number, scaled, short_count
+from mansard.views.wording import NONE, bytes_both, counted, figure, number, percent, scaled, short_count
 
 # By which dtype devices are compared: the first of these that a device has.
 _COMPARED = ("bf16", "fp16", "fp32")
@@ -175,11 +176,11 @@ def _amount(name: str, value: float) -> str:
 
 def stored(model: ModelConfig) -> str:
     """How the weights are stored, in words: the dtype, or the checkpoint's own format and the dtype of the rest."""
+    if model.stored is not None:
+        return f"{model.stored.name} in its layers, as its files hold it"
     if model.quantization is None:
         return model.dtype
-    linear = (model.quantization.experts or model.quantization.linear).name
-    where = "experts" if model.quantization.experts else "linear layers"
-    return f"{linear} ({where}), the rest in {model.dtype}"
+    return ", ".join(f"{name} ({percent(share)} of the parameters)" for name, share in format_shares(model))
 
 
 def model_report(model: ModelConfig, document: dict[str, Any], *, quiet: bool = False) -> Report:

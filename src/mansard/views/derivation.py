@@ -4,10 +4,11 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from mansard.binding import Binding, decode_step, latent_forms, prefill_step
+from mansard.binding import Binding, latent_forms
+from mansard.encoding import encoder_operators
 from mansard.forward import operators
 from mansard.inputs.device import Device, Fact
-from mansard.operators.cost import Op, Term
+from mansard.operators.cost import Op, Term, whole
 from mansard.operators.step import Basis, Step
 from mansard.records import Phase
 from mansard.rooflines import Plan, total_cost
@@ -55,13 +56,11 @@ class Derivation(NamedTuple):
 
 def derivations(where: Scenario) -> tuple[Derivation, ...]:
     """The arithmetic of each phase of a scenario, in the order in which they run."""
-    work = where.workload
-    steps = {"prefill": prefill_step(work)} | ({"decode": decode_step(work)} if where.has_decode else {})
-    return tuple(_derivation(where, name, step) for name, step in steps.items())
+    return tuple(_derivation(where, name) for name in where.phase_names)
 
 
-def _derivation(where: Scenario, name: str, step: Step) -> Derivation:
-    plan = where.binding.plan(step)
+def _derivation(where: Scenario, name: str) -> Derivation:
+    plan, step = where.step_of(name)
     return Derivation(
         phase=where.phase(name),
         given=tuple(_given(name, step, plan)),
@@ -73,6 +72,9 @@ def _derivation(where: Scenario, name: str, step: Step) -> Derivation:
 
 def _ops(binding: Binding, plan: Plan) -> tuple[Op, ...]:
     """The operators that a plan was made from, with their formulas."""
+    for one in binding.encodings:
+        if one.plan is plan:
+            return encoder_operators(one.encoder, binding.model, binding.deployment, binding.engine)
     forms = latent_forms(binding.model, binding.deployment)
     return operators(binding.model, binding.deployment, binding.engine, forms[binding.plans.index(plan)])
 
@@ -102,6 +104,7 @@ def _basis(basis: Basis) -> tuple[str, str]:
         reads = "b·min(c, W − 1)"
     if basis.chunk:
         pairs, reads = "b·Σ ((c + i − 1) mod A + 1) for i = 1 … n", "b·(c mod A)"
+    both = "b·(n·W − r·(r + 1)), r = (W − 1)/2" if basis.window else "b·Σ A²" if basis.chunk else "b·n²"
     words = {
         "one": ("1", "once a step"),
         "tokens": ("T", "tokens of the step"),
@@ -111,8 +114,24 @@ def _basis(basis: Basis) -> tuple[str, str]:
         "reads": (f"reads{mark}", f"{reads}: cached tokens that are read"),
         "experts": (f"touched[{basis.experts}]", "E·(1 − (1 − k/E)^T): experts touched, expected for even routing"),
         "fewest_experts": (f"touched[{basis.experts}]", "k: the fewest experts that any routing touches"),
+        "sequences": ("b", "sequences whose state is written"),
+        "resumed": ("b", "sequences whose state is read, where something came before"),
+        "source": ("S", "b·s: tokens of the encoder's output that are attended to"),
+        "cross_pairs": ("cross_pairs", "b·n·s: queries with the tokens of the encoder's output"),
+        "both_ways": (f"pairs{mark}", f"{both}: query-key pairs without a mask"),
+        "squares": (f"pairs[{basis.fixed}²]", "b·(Σ a²)·(Σ b²): query-key pairs within the squares of an image"),
+        "scaled": _scaled(basis),
+        "fixed": (f"b·{basis.fixed}", f"{basis.fixed} for each sequence"),
+        "tail": ("tail", f"b·min(n, {basis.fixed}): the last tokens of each sequence"),
     }
     return words.get(basis.kind, (basis.kind, basis.kind))
+
+
+def _scaled(basis: Basis) -> tuple[str, str]:
+    if not basis.per:
+        return (f"b·{basis.times}" if basis.times > 1 else "b"), f"{basis.times} for each sequence"
+    times = f"·{basis.times}" if basis.times > 1 else ""
+    return f"b·⌊n{times}/{basis.per}⌋", f"{basis.times} for every {basis.per} tokens"
 
 
 def _values_of(basis: Basis, step: Step) -> str:
@@ -152,12 +171,12 @@ def _operator(name: str, op: Op, step: Step) -> Iterator[Line]:
 
 def _term(term: Term, op: Op, step: Step) -> tuple[str, str, float]:
     amount = step.value(term.basis)
-    value = term.coefficient * amount * op.count
+    value = whole(term.coefficient * op.count) * amount
     symbol, _ = _basis(term.basis)
     factors = ([] if term.basis.kind == "one" else [(symbol, exact(amount))]) + (
         [("count", number(op.count))] if op.count != 1 else []
     )
-    first = _put_in(term.formula, op) or number(term.coefficient)
+    first = _put_in(term.formula, op) or number(whole(term.coefficient))
     formula = "·".join([_grouped(term.formula, factors), *(one for one, _ in factors)])
     return formula, "·".join([_grouped(first, factors), *(one for _, one in factors)]), value
 

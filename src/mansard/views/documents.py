@@ -79,6 +79,7 @@ def _layer(layer: Any) -> dict[str, Any]:
         "extras": plain(layer.extras),
         "vectors": layer.vectors,
         "shared": layer.shared,
+        "storage": {key: stored.name for key, stored in layer.storage},
     }
 
 

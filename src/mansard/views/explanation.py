@@ -3,11 +3,12 @@
 from collections.abc import Iterator
 from math import floor
 
-from mansard.forward import cache_bits
 from mansard.inputs.device import Device
-from mansard.memory import widest_elements
+from mansard.inputs.formats import cache_bits
+from mansard.memory import source_bytes, widest_elements, widest_of_encoder
 from mansard.operators.cost import Op
 from mansard.operators.step import cached_tokens_kept
+from mansard.perceiving import encode_phase, readings
 from mansard.precision import DTYPE_BITS
 from mansard.records import Phase
 from mansard.results import Analysis
@@ -86,7 +87,9 @@ def _parts(found: Analysis) -> Iterator[str]:
     """What the weights, the cache and the activations are made of."""
     memory, model, deployed = found.memory, found.model, found.deployment
     bits = DTYPE_BITS[model.dtype]
-    if not model.opaque_parameters and model.quantization is None and deployed.weights is None:
+    if model.stored is not None and deployed.weights is None:
+        yield f"weights = the sum of the {number(model.stored.weights)} weights that its files hold, to the byte"
+    elif not model.opaque_parameters and model.quantization is None and deployed.weights is None:
         yield f"weights = {number(model.parameters)} parameters · {bits // 8} B ({model.dtype})"
     elif not model.opaque_parameters:
         yield "weights: each matrix in its own format with its scales (mansard show names it), the rest in the dtype"
@@ -99,20 +102,37 @@ def _parts(found: Analysis) -> Iterator[str]:
                 size = -(-mixer.cache_elements_per_token * cache_bits(model, deployed) // 8)
                 key = (size, int(cached_tokens_kept(tokens, mixer.window, mixer.chunk)))
                 kept[key] = kept.get(key, 0) + count
-        sums = " + ".join(
+        sums = [
             f"{number(n)} layers · {number(at)} tokens · {number(size)} B" for (size, at), n in kept.items() if size
-        )
-        yield f"  each = {sums}"
+        ]
+        if found.workload.source:
+            size = source_bytes(model, deployed, 1)
+            sums.append(f"{number(found.workload.source)} tokens of the encoder · {number(size)} B")
+        yield f"  each = {' + '.join(sums)}"
     if memory.state_bytes:
         carried = f"{number(model.state_elements)} elements in {deployed.state or model.state_dtype}"
         inputs = f"{number(model.convolution_state_elements)} inputs of short convolutions"
         yield f"state = {number(found.workload.batch)} sequences · ({carried} + {inputs}), however long they are"
     if memory.activations_bytes:
-        widest, wide = widest_elements(model), DTYPE_BITS[deployed.activations or model.dtype]
-        logits = found.workload.batch * model.head.vocab_size * 4 if model.head else 0
-        at_once = (memory.activations_bytes - logits) * 8 // (widest * wide)
-        point = f"{number(at_once)} tokens · {number(widest)} elements at the widest point · {wide // 8} B"
-        yield f"activations = {point} + {number(logits)} B of logits in fp32"
+        yield _activations(found, memory.activations_bytes)
+
+
+def _activations(found: Analysis, held: int) -> str:
+    """Those of the phase that has most of them."""
+    model, work = found.model, found.workload
+    wide = DTYPE_BITS[found.deployment.activations or model.dtype]
+    for encoder, reading in zip(model.encoders, readings(model, work), strict=True):
+        each = reading.tokens * widest_of_encoder(encoder) * wide // 8
+        if reading.sequences and held % each == 0 and held // each <= work.batch * reading.sequences:
+            point = (
+                f"{number(reading.tokens)} tokens · {number(widest_of_encoder(encoder))} elements at the widest point"
+            )
+            name = encode_phase(model, encoder)
+            return f"activations = {number(held // each)} sequences · {point} of {name} · {wide // 8} B"
+    widest, logits = widest_elements(model), work.batch * model.head.vocab_size * 4 if model.head else 0
+    at_once = (held - logits) * 8 // (widest * wide)
+    point = f"{number(at_once)} tokens · {number(widest)} elements at the widest point · {wide // 8} B"
+    return f"activations = {point} + {number(logits)} B of logits in fp32"
 
 
 def _phase(one: Derivation, found: Analysis) -> Iterator[Block]:
@@ -193,7 +213,14 @@ def _idle(utilisation: float) -> str:
 
 def _request(found: Analysis) -> Block:
     request, gaps = found.request, found.workload.output - 1
-    lines = [f"TTFT = prefill = {duration(request.ttft_s.best)}"]
+    before = [name for name in found.phases if name != "decode"]
+    sums = " + ".join(duration(found.phases[name].best_s) for name in before)
+    put_in = f" = {sums}" if len(before) > 1 else ""
+    if not found.model.has_decoder:
+        return Text(
+            title="Request", lines=(f"end to end = {' + '.join(before)}{put_in} = {duration(request.e2e_s.best)}",)
+        )
+    lines = [f"TTFT = {' + '.join(before)}{put_in} = {duration(request.ttft_s.best)}"]
     if gaps:
         first, last = duration(request.itl_first_s.best), duration(request.itl_last_s.best)
         ends = f", from {first} to {last} as the cache grows" if not found.model.opaque_parameters else ""

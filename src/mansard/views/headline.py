@@ -1,5 +1,8 @@
 """The first line of an answer: what a person wants to know."""
 
+from collections.abc import Iterator
+
+from mansard.inputs.scenario import Media
 from mansard.records import Memory, Phase
 from mansard.results import Analysis
 from mansard.views.wording import bytes_both, counted, duration, percent, rate, scaled
@@ -8,7 +11,7 @@ _CLOSE = 1.05  # times the memory, within which labels and reserves decide
 
 
 def headline(found: Analysis) -> str:
-    """Fit first where it fails, then decode, then prefill.
+    """Fit first where it fails, then decode, then what runs before it.
 
     "llama-3.1-8b on H100 SXM (bf16): decode is memory-bound, at best 4.64 ms a token (215 tokens/s); prefill is
     compute-bound, 129.8 ms to the first token."
@@ -25,9 +28,18 @@ def subject(found: Analysis) -> str:
 
 
 def verdicts(found: Analysis) -> list[str]:
-    """What binds each phase and how fast it can be, decode first."""
-    decode = [_decode(found.decode, found.workload.batch)] if found.decode else []
-    return [*decode, _prefill(found.prefill, found.workload.batch)]
+    """What binds each phase and how fast it can be, the last one first."""
+    return [_verdict(phase, found) for phase in reversed(found.phases.values())]
+
+
+def _verdict(phase: Phase, found: Analysis) -> str:
+    batch = found.workload.batch
+    if phase.name == "decode":
+        return _decode(phase, batch)
+    if phase.name == "prefill":
+        return _prefill(phase, batch, found.request.ttft_s.best if len(found.phases) > 2 else None)
+    each = f" ({rate(batch / phase.best_s, 'inputs')})" if not found.model.has_decoder else ""
+    return f"{phase.name} is {phase.bound}-bound, at best {duration(phase.best_s)}{each}"
 
 
 def misfit(memory: Memory) -> str:
@@ -39,7 +51,7 @@ def misfit(memory: Memory) -> str:
 
 
 def _dtypes(found: Analysis) -> str:
-    dtype = (found.decode or found.prefill).dtype
+    dtype = found.main.dtype
     weights, runs = found.deployment.weights, found.device.peak(dtype).dtype
     if runs != dtype:
         return f"{dtype}, computed in {runs}"
@@ -57,8 +69,12 @@ def _decode(phase: Phase, batch: int) -> str:
     return f"decode is {phase.bound}-bound, at best {what}"
 
 
-def _prefill(phase: Phase, batch: int) -> str:
+def _prefill(phase: Phase, batch: int, ttft_s: float | None) -> str:
+    """ttft_s: time to the first token where something runs before prefill."""
     whose = "first token" if batch == 1 else "first tokens"
+    if ttft_s is not None:
+        first = f"{duration(ttft_s)} to the {whose} with all that is read"
+        return f"prefill is {phase.bound}-bound, {duration(phase.best_s)}, {first}"
     return f"prefill is {phase.bound}-bound, {duration(phase.best_s)} to the {whose}"
 
 
@@ -70,10 +86,23 @@ def idle(phase: Phase) -> str:
 
 
 def workload(found: Analysis) -> str:
-    """The question in a line: batch, prompt, output and what of it is cached."""
-    work = found.workload
-    cached = f" ({work.cached:,} of them cached)" if work.cached else ""
-    return (
-        f"{counted(work.batch, 'sequence')}, {counted(work.prompt, 'prompt token')}{cached}, "
-        f"{counted(work.output, 'output token')}"
-    )
+    """The question in a line: batch, what is read, prompt, output and what of it is cached."""
+    work, model = found.workload, found.model
+    reads_text = any("prompt" in encoder.reads.words for encoder in model.encoders)
+    parts = [counted(work.batch, "sequence"), *_media(work.media)]
+    if reads_text or (model.has_decoder and not model.start_tokens):
+        cached = f" ({work.cached:,} of them cached)" if work.cached else ""
+        parts.append(f"{counted(work.prompt, 'prompt token')}{cached}")
+    if model.has_decoder:
+        parts.append(counted(work.output, "output token"))
+    return ", ".join(parts)
+
+
+def _media(media: Media) -> Iterator[str]:
+    if media.images:
+        what = "image" if (media.frames or 1) == 1 else "video"
+        size = f" of {media.width}x{media.height}" if media.height else ""
+        frames = f" and {media.frames} frames" if what == "video" else ""
+        yield f"{counted(media.images, what)}{size}{frames}"
+    if media.seconds:
+        yield f"{media.seconds:g} s of sound"

@@ -53,11 +53,11 @@ class Canvas:
 
 
 def roofline_plot(found: Analysis, width: int = _WIDTH) -> Text:
-    """The roof of the decode step's dtype (or of prefill's), with P for prefill and D for decode."""
+    """The roof of the main phase's dtype, with a letter for each phase: P for prefill, D for decode."""
     inner = width - _AXIS - 2
     phases = [phase for phase in found.phases.values() if phase.intensity > 0 and phase.flops > 0]
     bandwidth = found.device.memory_bandwidth.value
-    peak = found.device.peak((found.decode or found.prefill).dtype).flops_per_s
+    peak = found.device.peak(found.main.dtype).flops_per_s
     ridge = peak / bandwidth
     low, high = _ends([ridge / 30, ridge * 10, *(phase.intensity for phase in phases)])
     bottom, top = _ends([peak * 1.5, min(peak, bandwidth * low), *map(_rate, phases)])

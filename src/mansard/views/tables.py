@@ -18,15 +18,15 @@ UNCALIBRATED = "expected: not calibrated yet; every time here is the best that t
 
 def analysis_report(found: Analysis, *, quiet: bool = False) -> Report:
     """The whole answer; `quiet` leaves the notes out."""
-    phases, main = found.phases, "decode" if found.decode else "prefill"
+    phases, main = found.phases, found.main.name
     blocks: list[Block] = [
         memory_table(found.memory, found.model),
         phase_table(phases, workload(found)),
         *(operator_table(phase) for phase in phases.values()),
-        request_table(found.request, found.workload.output),
+        request_table(found.request, found.workload.output, [name for name in phases if name != "decode"]),
         Text(title="Saturation", lines=(saturation_line(found.saturation, not found.model.opaque_parameters),)),
         advice_table(
-            best_advice(found.advice),
+            best_advice(found.advice, main),
             f"What would help {main} most (mansard advise lists it all)",
         ),
         Text(title="", lines=(UNCALIBRATED,)),
@@ -45,10 +45,10 @@ def memory_table(memory: Memory, model: ModelConfig) -> Table:
         rows += [("cache", NONE, unknown), ("activations", NONE, unknown)]
     else:
         each = f"{sequences}, {bytes_both(memory.cache_bytes_per_sequence)} each"
-        rows += [
-            ("cache", bytes_both(memory.cache_bytes), each),
-            ("activations", bytes_both(memory.activations_bytes), "at the widest point, and the logits"),
-        ]
+        if model.has_decoder:
+            rows.append(("cache", bytes_both(memory.cache_bytes), each))
+        logits = ", and the logits" if model.head else ""
+        rows.append(("activations", bytes_both(memory.activations_bytes), f"at the widest point{logits}"))
     if memory.state_bytes:
         rows.append(("state", bytes_both(memory.state_bytes), ""))
     if memory.reserve_bytes:
@@ -60,7 +60,9 @@ def memory_table(memory: Memory, model: ModelConfig) -> Table:
         label = f"sold as {memory.device_label}" if memory.device_label else ""
         rows.append(("device", bytes_both(memory.device_bytes), label))
     if memory.device_bytes is not None and memory.cache_bytes is not None:
-        rows.append(("largest batch", _most(memory.max_batch, "none"), f"at {sequences.removesuffix(' at the end')}"))
+        at = f"at {sequences.removesuffix(' at the end')}" if memory.tokens_per_sequence else "of inputs of this size"
+        rows.append(("largest batch", _most(memory.max_batch, "none"), at))
+    if memory.device_bytes is not None and memory.cache_bytes is not None and model.has_decoder:
         rows.append(("longest context", _most(memory.max_context_tokens, "none"), _stated(memory, model)))
     return Table(title="Memory", columns=(Column(""), Column("", right=True), Column("")), rows=tuple(rows))
 
@@ -146,13 +148,20 @@ def _operator(one: OperatorResult) -> tuple[str, ...]:
     return (one.name, number(one.count), work, scaled(one.bytes, "B"), intensity, one.bound, best, percent(one.share))
 
 
-def request_table(request: Request, output: int) -> Table:
-    """Times of one request and rates, each with whose it is."""
+def request_table(request: Request, output: int, before: Sequence[str]) -> Table:
+    """Times of one request and rates, each with whose it is. before: the phases up to the first token."""
 
     def of(times: Times) -> float | None:
         return times.best
 
-    rows = [("TTFT", duration(of(request.ttft_s)), "time to the first token: the prefill")]
+    columns = (Column(""), Column("", right=True), Column(""))
+    title = "Request, at best"
+    if request.ttft_s.best is None:
+        done = ("end to end", duration(of(request.e2e_s)), " and ".join(before))
+        rate_row = ("requests", rate(of(request.requests_per_s_per_device), "requests"), "per device")
+        return Table(title=title, columns=columns, rows=(done, rate_row))
+    first = "the prefill" if len(before) == 1 else " and ".join(before)
+    rows = [("TTFT", duration(of(request.ttft_s)), f"time to the first token: {first}")]
     if request.itl_s.best is not None:
         ends = f"{duration(of(request.itl_first_s))} at first, {duration(of(request.itl_last_s))} at last"
         rows.append(("ITL, mean", duration(of(request.itl_s)), f"gap between tokens; {ends}"))
@@ -164,8 +173,7 @@ def request_table(request: Request, output: int) -> Table:
         ("requests", request.requests_per_s_per_device, "requests", "per device"),
     )
     rows += [(name, rate(of(times), what), whose) for name, times, what, whose in rates]
-    columns = (Column(""), Column("", right=True), Column(""))
-    return Table(title="Request, at best", columns=columns, rows=tuple(rows))
+    return Table(title=title, columns=columns, rows=tuple(rows))
 
 
 def saturation_line(found: Saturation, has_cache: bool = True) -> str:
@@ -177,10 +185,8 @@ def saturation_line(found: Saturation, has_cache: bool = True) -> str:
     return f"{reason}."
 
 
-def best_advice(advice: Sequence[Advice], top: int = TOP_ADVICE) -> tuple[Advice, ...]:
-    """The changes that gain most, in decode before prefill where there is one, each change once."""
-    phases = {one.phase for one in advice}
-    main = "decode" if "decode" in phases else next(iter(phases), "")
+def best_advice(advice: Sequence[Advice], main: str, top: int = TOP_ADVICE) -> tuple[Advice, ...]:
+    """The changes that gain most in the main phase, each change once."""
     return tuple(one for one in advice if one.phase == main and one.speedup_best >= 1.005)[:top]
 
 

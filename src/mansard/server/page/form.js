@@ -1,6 +1,6 @@
 // Sliders, fields and choices. A slider is logarithmic; the field beside it takes every whole number.
 
-import { CHOICES, MOST_DEVICES, SIZES } from "./state.js";
+import { CHOICES, MEDIA, MOST_DEVICES, SIZES } from "./state.js";
 
 const STEPS = 200;
 
@@ -49,21 +49,30 @@ export function sized({ id, label, least, most, value, change, whole = true }) {
 }
 
 export function buildForm(state, change) {
-  document.getElementById("sizes").replaceChildren(...SIZES.map((size) => sized({
-    id: size.name, ...size, value: state[size.name], change: (value) => { state[size.name] = value; change(); },
-  })));
-  document.getElementById("choices").replaceChildren(...CHOICES.map((choice) => element("div", {},
-    element("label", { for: choice.name }, choice.label),
-    element("select", { id: choice.name, onchange: (event) => { state[choice.name] = event.target.value; change(); } },
-      ...choice.options.map((option) => element("option",
-        { value: option, selected: option === state[choice.name] }, option || choice.usual))),
-    element("p", { class: "error", id: `${choice.name}-error`, role: "alert" }),
-  )));
+  for (const [place, sizes] of [["sizes", SIZES], ["media", MEDIA]]) {
+    document.getElementById(place).replaceChildren(...sizes.map((size) => sized({
+      id: size.name, ...size, value: state[size.name], change: (value) => { state[size.name] = value; change(); },
+    })));
+  }
+  if (MEDIA.some(({ name, usual }) => state[name] !== usual)) document.getElementById("reads").open = true;
+  for (const place of ["choices", "media-choices"]) {
+    const own = CHOICES.filter((choice) => (choice.place ?? "choices") === place);
+    document.getElementById(place).replaceChildren(...own.map((choice) => chosen(choice, state, change)));
+  }
   buildDevices(state, change);
   const model = document.getElementById("model"), config = document.getElementById("config");
   model.value = state.config ? "" : state.model;
   config.value = state.config;
   if (state.config) document.getElementById("paste").open = true;
+}
+
+function chosen(choice, state, change) {
+  return element("div", {},
+    element("label", { for: choice.name }, choice.label),
+    element("select", { id: choice.name, onchange: (event) => { state[choice.name] = event.target.value; change(); } },
+      ...choice.options.map((option) => element("option",
+        { value: option, selected: option === state[choice.name] }, option || choice.usual))),
+    element("p", { class: "error", id: `${choice.name}-error`, role: "alert" }));
 }
 
 export function buildDevices(state, change) {

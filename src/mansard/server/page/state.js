@@ -6,7 +6,14 @@ export const SIZES = [
   { name: "output", label: "Output [tokens]", least: 1, most: 131072, usual: 256 },
   { name: "cached", label: "Of the prompt in the cache [tokens]", least: 0, most: 1048575, usual: 0 },
 ];
+// What only some models read: asked for where it is not the usual value.
+export const MEDIA = [
+  { name: "images", label: "Images or videos", least: 0, most: 256, usual: 0 },
+  { name: "frames", label: "Frames of each", least: 1, most: 4096, usual: 1 },
+  { name: "seconds", label: "Sound [s]", least: 0, most: 3600, usual: 0 },
+];
 export const CHOICES = [
+  { name: "resolution", label: "Size of images", place: "media-choices", options: ["", "224x224", "336x336", "448x448", "672x672", "1024x1024", "1280x720", "1920x1080"], usual: "1024x1024, or the model's own" },
   { name: "weights", label: "Weights", options: ["", "bf16", "fp8", "int8", "int4-g128", "mxfp4"], usual: "the model's own" },
   { name: "activations", label: "Arithmetic", options: ["", "bf16", "fp16", "fp8", "int8"], usual: "the model's own" },
   { name: "kv", label: "Cache", options: ["", "bf16", "fp8", "int8", "int4"], usual: "as the arithmetic" },
@@ -20,7 +27,7 @@ const WORDS = ["chart", "along", "mode"];
 
 export function usual() {
   const state = { mode: "model", model: "llama-3.1-8b", config: "", devices: ["h100-sxm"], chart: "roofline", along: "" };
-  for (const size of SIZES) state[size.name] = size.usual;
+  for (const size of [...SIZES, ...MEDIA]) state[size.name] = size.usual;
   for (const choice of CHOICES) state[choice.name] = "";
   return state;
 }
@@ -31,7 +38,7 @@ export function toLink(state) {
   if (state.config) words.set("config", pack(state.config));
   else words.set("model", state.model);
   words.set("on", state.devices.join("|"));
-  for (const { name } of [...SIZES, ...CHOICES]) {
+  for (const { name } of [...SIZES, ...MEDIA, ...CHOICES]) {
     if (state[name] !== standard[name]) words.set(name, state[name]);
   }
   for (const name of WORDS) if (state[name] !== standard[name]) words.set(name, state[name]);
@@ -44,7 +51,7 @@ export function fromLink(link) {
   if (words.has("config")) state.config = unpack(words.get("config"));
   if (words.has("model")) state.model = words.get("model").slice(0, 200);
   if (words.get("on")) state.devices = words.get("on").split("|").slice(0, MOST_DEVICES);
-  for (const size of SIZES) {
+  for (const size of [...SIZES, ...MEDIA]) {
     const value = Number(words.get(size.name) ?? size.usual);
     if (Number.isInteger(value)) state[size.name] = value;
   }
@@ -56,16 +63,20 @@ export function fromLink(link) {
 // What one device is asked, in the words of the interface. A config that is no JSON throws.
 export function asked(state, device) {
   const words = { model: state.config ? JSON.parse(state.config) : state.model, on: device };
-  for (const { name } of SIZES) words[name] = state[name];
+  for (const { name } of sizesOf(state)) words[name] = state[name];
   for (const { name } of CHOICES) if (state[name]) words[name] = state[name];
   return words;
+}
+
+function sizesOf(state) {
+  return [...SIZES, ...MEDIA.filter(({ name, usual }) => state[name] !== usual)];
 }
 
 export function asCommand(state) {
   const model = state.config ? "config.json" : state.model;
   return state.devices.map((device) => {
     const words = ["mansard", "analyze", quoted(model), "--on", quoted(device)];
-    for (const { name } of SIZES) words.push(`--${name}`, String(state[name]));
+    for (const { name } of sizesOf(state)) words.push(`--${name}`, String(state[name]));
     for (const { name } of CHOICES) if (state[name]) words.push(`--${name}`, quoted(state[name]));
     return words.join(" ");
   }).join("\n");
@@ -73,7 +84,7 @@ export function asCommand(state) {
 
 export function asPython(state) {
   const model = JSON.stringify(state.config ? "config.json" : state.model);
-  const words = SIZES.map(({ name }) => `${name}=${state[name]}`);
+  const words = sizesOf(state).map(({ name }) => `${name}=${state[name]}`);
   for (const { name } of CHOICES) if (state[name]) words.push(`${name}=${JSON.stringify(state[name])}`);
   const calls = state.devices.map((device) => `ms.analyze(${model}, on=${JSON.stringify(device)}, ${words.join(", ")})`);
   return `import mansard as ms\n\n${calls.join("\n")}`;

@@ -66,11 +66,14 @@ function chosen(blocks, title, column) {
 
 // The blocks from a phase's first one to the next phase's.
 function ofPhase(blocks, phase) {
-  const starts = (block, name) => block.title.toLowerCase().startsWith(name);
-  const ends = ["prefill", "decode", "request", "saturation", "notes", "sources"].filter((name) => name !== phase);
-  const from = blocks.findIndex((block) => starts(block, phase));
+  const named = (block) => block.title.toLowerCase().match(/^(\w+)(: (the step|sums|clocks))?$/);
+  const from = blocks.findIndex((block) => named(block)?.[1] === phase);
   if (from < 0) return [];
   const rest = blocks.slice(from);
-  const to = rest.findIndex((block, place) => place > 0 && ends.some((name) => starts(block, name)));
+  const ends = ["request", "saturation", "notes", "sources"];
+  const to = rest.findIndex((block) => {
+    const found = named(block);
+    return found && (found[2] ? found[1] !== phase : ends.includes(found[1]));
+  });
   return to < 0 ? rest : rest.slice(0, to);
 }

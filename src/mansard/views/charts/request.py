@@ -1,10 +1,11 @@
 """A request along time: the prefill until the first token, then one token after the other."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from mansard.results import Analysis
 from mansard.views.charts._frame import framed
-from mansard.views.charts._theme import PALETTES, WIDTH, Theme
+from mansard.views.charts._theme import PALETTES, WIDTH, Palette, Theme
 from mansard.views.headline import subject, workload
 from mansard.views.wording import duration
 
@@ -14,16 +15,16 @@ _MOST_TICKS = 160
 
 
 def spec(found: Analysis, *, theme: Theme = "light", width: int = WIDTH) -> dict[str, Any]:
-    """Spans of prefill and decode, and a tick for each token (or for every few of them)."""
+    """Spans of the phases, and a tick for each token (or for every few of them)."""
     request, palette = found.request, PALETTES[theme]
     end = request.e2e_s.best or 0.0
     unit, factor = ("s", 1.0) if end >= 1 else ("ms", 1e3)
     across = {"field": "start", "type": "quantitative",
               "scale": {"domain": [0, end * factor * 1.02], "nice": False},
               "axis": {"title": f"time from the request [{unit}]", "tickCount": max(3, width // 75)}}  # fmt: skip
-    names = ["prefill", "decode"]
+    names = [*found.phases]
     colour = {"field": "span", "type": "nominal", "title": None, "sort": None,
-              "scale": {"domain": names, "range": [palette.bounds[1], palette.bounds[0]]}}  # fmt: skip
+              "scale": {"domain": names, "range": _colours(names, palette)}}  # fmt: skip
     tooltip = [{"field": name, "type": "nominal"} for name in ("span", "lasts", "what")]
     ticks = {"type": "rule", "y": 14, "y2": 46, "color": palette.background, "strokeWidth": 0.8, "opacity": 0.9}
     layers = [
@@ -34,7 +35,7 @@ def spec(found: Analysis, *, theme: Theme = "light", width: int = WIDTH) -> dict
     return framed(
         {"layer": layers},
         title=subject(found),
-        subtitle=f"{workload(found)}: first token after {duration(request.ttft_s.best)}, {_gaps(found)}"
+        subtitle=f"{workload(found)}: {_gaps(found)}"
         f"done after {duration(request.e2e_s.best)}, at best",
         theme=theme, width=width, height=60,
         datasets={"spans": _spans(found, factor), "tokens": _tokens(found, factor)},
@@ -42,17 +43,31 @@ def spec(found: Analysis, *, theme: Theme = "light", width: int = WIDTH) -> dict
 
 
 def _gaps(found: Analysis) -> str:
-    gap = found.request.itl_s.best
-    return "" if gap is None else f"then one every {duration(gap)}, "
+    first, gap = found.request.ttft_s.best, found.request.itl_s.best
+    if first is None:
+        return ""
+    said = f"first token after {duration(first)}, "
+    return said if gap is None else f"{said}then one every {duration(gap)}, "
+
+
+def _colours(names: Sequence[str], palette: Palette) -> list[str]:
+    """Those of the bounds for prefill and decode, as everywhere; of the series for what runs before them."""
+    own = {"prefill": palette.bounds[1], "decode": palette.bounds[0]}
+    return [own.get(name, palette.series[place % len(palette.series)]) for place, name in enumerate(names)]
 
 
 def _spans(found: Analysis, factor: float) -> list[dict[str, Any]]:
-    first, end = found.request.ttft_s.best or 0.0, found.request.e2e_s.best or 0.0
-    rows = [{"span": "prefill", "start": 0.0, "end": first * factor, "lasts": duration(first),
-             "what": f"{found.prefill.tokens:,} tokens, to the first token"}]  # fmt: skip
-    if end > first:
-        rows.append({"span": "decode", "start": first * factor, "end": end * factor, "lasts": duration(end - first),
-                     "what": f"{found.workload.output - 1:,} more tokens a sequence"})  # fmt: skip
+    rows: list[dict[str, Any]] = []
+    start, whole = 0.0, found.request.e2e_s.best or 0.0
+    for name, phase in found.phases.items():
+        end = whole if name == "decode" else start + phase.best_s
+        what = f"{phase.tokens:,} tokens" + (", to the first token" if name == "prefill" else "")
+        if name == "decode":
+            what = f"{found.workload.output - 1:,} more tokens a sequence"
+        if end > start:
+            rows.append({"span": name, "start": start * factor, "end": end * factor, "lasts": duration(end - start),
+                         "what": what})  # fmt: skip
+        start = end
     return rows
 
 

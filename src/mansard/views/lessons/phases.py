@@ -10,6 +10,7 @@ def lesson() -> Lesson:
     """Prefill and decode."""
     found = analyze("llama-3.1-8b", on="h100-sxm", prompt=8000)
     assert found.decode is not None  # more than one token is asked for
+    assert found.prefill is not None
     return Lesson(
         place=5,
         title="Prefill and decode",
