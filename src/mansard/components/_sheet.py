@@ -70,7 +70,14 @@ class Sheet:
         )  # fmt: skip
 
     def attention(
-        self, queries: int, keys: int, heads: int, head_dim: int, *, kv_heads: int | None = None, name: str = "attention"
+        self,
+        queries: int,
+        keys: int,
+        heads: int,
+        head_dim: int,
+        *,
+        kv_heads: int | None = None,
+        name: str = "attention",
     ) -> None:
         """Every query attends to every key."""
         self._parts.append(
@@ -109,11 +116,11 @@ class Sheet:
         self.pointwise("modulate", tokens * width, 2)
 
     def gated_residual(self, tokens: int, width: int) -> None:
-        """x + gate·y."""
+        """X + gate·y."""
         self.pointwise("gated_residual", tokens * width, 2)
 
     def residual(self, tokens: int, width: int) -> None:
-        """x + y."""
+        """X + y."""
         self.pointwise("residual", tokens * width, 1)
 
     def learned(self, name: str, elements: int, used: int | None = None) -> None:

@@ -78,8 +78,10 @@ def read_shape(keys: Keys) -> Shape:
             widths, layers, depths, kinds, heads, text_dims, strict=True
         )
     )
-    middle_kind = None if "mid_block_type" in keys.document and not keys.has("mid_block_type") else keys.text(
-        "mid_block_type", default=_MIDDLE[0], choices=_MIDDLE
+    middle_kind = (
+        None
+        if "mid_block_type" in keys.document and not keys.has("mid_block_type")
+        else keys.text("mid_block_type", default=_MIDDLE[0], choices=_MIDDLE)
     )
     depth = depths[-1] if middle_kind == _MIDDLE[0] else 0
     keys.require(middle_kind != _MIDDLE[1], "mid_block_type", "is not supported yet", middle_kind)

@@ -9,7 +9,7 @@ from mansard.components._images import THREE, Area, downsample, residual_block, 
 from mansard.components._sheet import Sheet
 from mansard.inputs.component import Component
 from mansard.inputs.keys import Keys
-from mansard.inputs.parts import Part, Sample
+from mansard.inputs.parts import Part
 
 CLASSES = ("AutoencoderKL", "AutoencoderKLFlux2")
 
@@ -37,7 +37,11 @@ def read(keys: Keys) -> Component:
     for name, kind in (("down_block_types", "DownEncoderBlock2D"), ("up_block_types", "UpDecoderBlock2D")):
         given = keys.texts(name, default=(kind,) * len(widths), choices=(kind,))
         keys.require(len(given) == len(widths), name, f"must have {len(widths)} elements, one for each width", given)
-    own_decoder = keys.sizes("decoder_block_out_channels", length=len(widths)) if is_flux2 and keys.has("decoder_block_out_channels") else widths
+    own_decoder = (
+        keys.sizes("decoder_block_out_channels", length=len(widths))
+        if is_flux2 and keys.has("decoder_block_out_channels")
+        else widths
+    )
     keys.text("act_fn", default="silu", choices=("silu",))
     shape = Shape(
         inputs=keys.size("in_channels", default=3),

@@ -42,9 +42,7 @@ class Component:
     @cached_property
     def parameters(self) -> int:
         """All parameters; of an autoencoder those of its encoder too."""
-        size = Sample(
-            height=_SMALLEST * self.patch[1], width=_SMALLEST * self.patch[2], frames=self.patch[0], text=1
-        )
+        size = Sample(height=_SMALLEST * self.patch[1], width=_SMALLEST * self.patch[2], frames=self.patch[0], text=1)
         both = (*self.parts(size), *(self.encoder(size) if self.encoder else ()))
         return sum(part.count * part.parameters for part in both)
 

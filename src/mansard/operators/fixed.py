@@ -106,7 +106,9 @@ _FORMS = ("flops", "vector_flops", "weight_bytes", "cache_read_bytes", "cache_wr
 
 def _fixed(whole: Form, step: Step) -> Form:
     return tuple(
-        term if term.basis == ONE else Term(term.coefficient, Basis("fixed", fixed=int(step.value(term.basis))), term.formula)
+        term
+        if term.basis == ONE
+        else Term(term.coefficient, Basis("fixed", fixed=int(step.value(term.basis))), term.formula)
         for term in whole
     )
 
