@@ -12,19 +12,19 @@ TIME_WAVES = 256  # sinusoids of a timestep or of the guidance
 class Heads(NamedTuple):
     """Attention heads. norm: of queries and keys, over each head or across all of them, or none."""
 
-    count: int
+    number: int
     size: int
     norm: Literal["heads", "across", "none"] = "heads"
     kind: Literal["rms", "layer"] = "rms"
 
     @property
     def width(self) -> int:
-        return self.count * self.size
+        return self.number * self.size
 
     def write_norm(self, sheet: Sheet, name: str, tokens: int) -> None:
         """The norm of queries or keys of so many tokens."""
         if self.norm == "heads":
-            sheet.norm(name, self.kind, self.size, tokens, self.count)
+            sheet.norm(name, self.kind, self.size, tokens, self.number)
         elif self.norm == "across":
             sheet.norm(name, self.kind, self.width, tokens)
 
@@ -96,7 +96,7 @@ def joint_attention(
     if rotated:
         sheet.rotary(rotated, heads.width)
     tokens = sum(stream.tokens for stream in streams)
-    sheet.attention(tokens, tokens, heads.count, heads.size)
+    sheet.attention(tokens, tokens, heads.number, heads.size)
     for stream in streams:
         if stream.has_output:
             sheet.product(f"{stream.name}to_out", stream.tokens, heads.width, stream.width, bias=out_bias)
@@ -117,7 +117,7 @@ def cross_attention(
     sheet.product(f"{name}to_kv", keys.tokens, keys.width, heads.width, heads.width, bias=bias)
     heads.write_norm(sheet, f"{name}norm_q", queries.tokens)
     heads.write_norm(sheet, f"{name}norm_k", keys.tokens)
-    sheet.attention(queries.tokens, keys.tokens, heads.count, heads.size, name="cross_attention")
+    sheet.attention(queries.tokens, keys.tokens, heads.number, heads.size, name="cross_attention")
     sheet.product(f"{name}to_out", queries.tokens, heads.width, queries.width, bias=out_bias)
 
 
@@ -172,7 +172,7 @@ def single_block(sheet: Sheet, block: Block, tokens: int, *, rotated: int) -> No
     for which in ("q", "k"):
         heads.write_norm(sheet, f"norm_{which}", tokens)
     sheet.rotary(rotated, heads.width)
-    sheet.attention(tokens, tokens, heads.count, heads.size)
+    sheet.attention(tokens, tokens, heads.number, heads.size)
     sheet.activation("silu" if block.gated else "gelu", tokens * block.hidden, gated=block.gated)
     sheet.product("proj_out", tokens, heads.width + block.hidden, width, bias=block.bias)
     sheet.gated_residual(tokens, width)

@@ -135,5 +135,5 @@ def _attend_to_image(sheet: Sheet, shape: Shape, tokens: int) -> None:
     width, heads = shape.heads.width, shape.heads
     sheet.product("add_kv_proj", shape.image_tokens, shape.added_dim, width, width)
     sheet.norm("norm_added_k", "rms", width, shape.image_tokens)
-    sheet.attention(tokens, shape.image_tokens, heads.count, heads.size, name="image_attention")
+    sheet.attention(tokens, shape.image_tokens, heads.number, heads.size, name="image_attention")
     sheet.residual(tokens, width)
