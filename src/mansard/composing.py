@@ -15,13 +15,11 @@ _PLAIN_GROUPS = ("embedding", "output")
 
 
 def weights_of(component: Component, deployment: Deployment, part: Product) -> WeightFormat:
-    """The format of a product's matrices: the deployment's own, or the checkpoint's; embedders and heads are plain."""
+    """The format of a product's matrices: the deployment's in a denoiser's blocks; embedders and heads are plain."""
     plain = WEIGHT_FORMATS[component.dtype]
     if part.group in _PLAIN_GROUPS or component.role == "autoencoder":
         return plain
-    if deployment.weights:
-        return weight_format(deployment.weights) or plain
-    return component.quantization.linear if component.quantization else plain
+    return (weight_format(deployment.weights) if deployment.weights else None) or plain
 
 
 def setting_of(component: Component, deployment: Deployment, engine: Engine) -> Setting:

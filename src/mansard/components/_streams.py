@@ -1,4 +1,4 @@
-"""What transformers of denoisers share: streams that attend together or to a text, modulated norms, feed-forward parts."""
+"""What transformers of denoisers share: streams that attend together or to a text, modulated norms, feed-forward."""
 
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
@@ -132,7 +132,7 @@ def feed_forward(
 
 
 def joint_block(sheet: Sheet, block: Block, image: int, text: int, *, rotated: int, is_last: bool = False) -> None:
-    """A double block: image and text attend together, each with weights of its own; the last one leaves the text as it is.
+    """A double block: image and text attend together, each with weights of its own; the last one drops the text.
 
     Source: Esser et al., arXiv:2403.03206, figure 2.
     """

@@ -1,4 +1,4 @@
-"""What transformers share whose text is only the keys of cross-attention: one modulation for all blocks, with tables."""
+"""What transformers share whose text is only keys of cross-attention: one modulation for all blocks, with tables."""
 
 from mansard.components._sheet import Sheet
 from mansard.components._streams import TIME_WAVES, modulated_norm

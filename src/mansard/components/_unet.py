@@ -156,7 +156,8 @@ def transformer(sheet: Sheet, shape: Shape, level: Level, area: Area, text: int,
     _projection(sheet, "proj_in", shape, width, area)
     for _ in range(level.depth):
         for name, own in (("attn1", not only_cross), ("attn2", False)):
-            _attention(sheet, name, level, tokens, tokens if own else text, width if own else level.text_dim)
+            keys, key_dim = (tokens, width) if own else (text, level.text_dim)
+            _attention(sheet, name, level, tokens, keys=keys, key_dim=key_dim)
         sheet.norm("norm3", "layer", width, tokens)
         sheet.product("ff.in", tokens, width, 8 * width)
         sheet.activation("gelu", 4 * width * tokens, gated=True)
@@ -173,7 +174,7 @@ def _projection(sheet: Sheet, name: str, shape: Shape, width: int, area: Area) -
         sheet.convolution(name, width, width, ONE, area)
 
 
-def _attention(sheet: Sheet, name: str, level: Level, queries: int, keys: int, key_dim: int) -> None:
+def _attention(sheet: Sheet, name: str, level: Level, queries: int, *, keys: int, key_dim: int) -> None:
     width = level.channels
     sheet.norm(f"{name}.norm", "layer", width, queries)
     sheet.product(f"{name}.to_q", queries, width, width, bias=False)
@@ -184,7 +185,7 @@ def _attention(sheet: Sheet, name: str, level: Level, queries: int, keys: int, k
 
 
 def up_widths(shape: Shape) -> Iterator[tuple[int, list[tuple[int, int]]]]:
-    """For every level of the way up, from the lowest: its place on the way down, and (inputs, outputs) of its blocks."""
+    """For every level of the way up, from the lowest: its place, and (inputs, outputs) of its blocks."""
     skips, inputs = list(shape.skips), shape.levels[-1].channels
     for place in range(len(shape.levels) - 1, -1, -1):
         blocks = []

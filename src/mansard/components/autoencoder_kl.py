@@ -1,4 +1,4 @@
-"""The autoencoder of Stable Diffusion, SDXL, SD3 and FLUX: residual blocks of convolutions, one attention in the middle.
+"""The autoencoder of Stable Diffusion, SDXL, SD3 and FLUX: residual blocks of convolutions, attention in the middle.
 
 Source: Rombach et al., arXiv:2112.10752.
 """
@@ -17,7 +17,7 @@ _FLUX2 = "AutoencoderKLFlux2"
 
 
 class Shape(NamedTuple):
-    """The sizes of an autoencoder: `widths` of the encoder's levels from the image down, `decoder` those of the other."""
+    """The sizes of an autoencoder: `widths` of the encoder's levels from the image down, `decoder` of the other's."""
 
     inputs: int
     outputs: int

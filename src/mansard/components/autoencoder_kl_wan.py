@@ -9,7 +9,7 @@ from typing import NamedTuple
 from mansard.components._sheet import Sheet
 from mansard.inputs.component import Component
 from mansard.inputs.keys import Keys
-from mansard.inputs.parts import Part, Sample
+from mansard.inputs.parts import Part
 
 CLASSES = ("AutoencoderKLWan", "AutoencoderKLQwenImage")
 
@@ -45,7 +45,7 @@ class Shape(NamedTuple):
 
     @property
     def temporal(self) -> int:
-        return 2 ** sum(self.halves_time)
+        return 1 << sum(self.halves_time)
 
 
 def read(keys: Keys) -> Component:

@@ -15,7 +15,7 @@ from mansard.components._streams import (
     modulation,
     output_channels,
 )
-from mansard.inputs.component import Component
+from mansard.inputs.component import Component, Recipe
 from mansard.inputs.keys import MOST_LAYERS, Keys
 from mansard.inputs.parts import Part, Sample
 
@@ -65,12 +65,19 @@ def read(keys: Keys) -> Component:
         has_patch_bias=keys.flag("patch_bias", default=True),
         has_rotary=keys.flag("use_rotary_positional_embeddings", default=False),
     )
+    recipe = Recipe(
+        keys.size("sample_height", default=60, maximum=1 << 13) * _SPATIAL,
+        keys.size("sample_width", default=90, maximum=1 << 13) * _SPATIAL,
+        keys.size("sample_frames", default=49, maximum=1 << 20),
+        guidance=6.0,
+    )
     return Component(
         name="transformer", source=keys.source, class_name=CLASSES[0], role="denoiser",
         parts=lambda sample: _parts(shape, sample), channels=inputs, outputs=shape.outputs,
         patch=(shape.patch_frames or 1, shape.patch, shape.patch),
         text_tokens=keys.size("max_text_seq_length", default=226), spatial=_SPATIAL,
         temporal=keys.size("temporal_compression_ratio", default=4),
+        recipe=recipe,
     )  # fmt: skip
 
 

@@ -3,6 +3,8 @@
 Source: Zhang et al., arXiv:2302.05543.
 """
 
+from itertools import pairwise
+
 from mansard.components._images import ONE, THREE, Area
 from mansard.components._sheet import Sheet
 from mansard.components._unet import Shape, read_shape, write_down, write_time
@@ -47,7 +49,7 @@ def _condition(sheet: Sheet, pictured: int, widths: tuple[int, ...], outputs: in
     factor = 2 ** (len(widths) - 1)
     now = Area(area.height * factor, area.width * factor)
     sheet.convolution("cond_conv_in", pictured, widths[0], THREE, now)
-    for inputs, width in zip(widths, widths[1:], strict=False):
+    for inputs, width in pairwise(widths):
         sheet.activation("silu", inputs * now.positions)
         sheet.convolution("cond_conv", inputs, inputs, THREE, now)
         smaller = now.halved()

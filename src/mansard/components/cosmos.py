@@ -15,7 +15,7 @@ from mansard.components._streams import (
     modulated_norm,
     output_channels,
 )
-from mansard.inputs.component import Component
+from mansard.inputs.component import Component, Recipe
 from mansard.inputs.keys import MOST_LAYERS, Keys
 from mansard.inputs.parts import Part, Sample
 
@@ -45,8 +45,8 @@ def read(keys: Keys) -> Component:
     inputs = keys.size("in_channels", default=16)
     patch = keys.sizes("patch_size", default=(1, 2, 2), length=3)
     heads = Heads(keys.size("num_attention_heads", default=32), keys.size("attention_head_dim", default=128))
-    if keys.raw("img_context_dim_in"):
-        keys.fault("img_context_dim_in", "turns on a mechanism that is not supported yet", keys.raw("img_context_dim_in"))
+    pictured = keys.raw("img_context_dim_in")
+    keys.require(not pictured, "img_context_dim_in", "turns on a mechanism that is not supported yet", pictured)
     most = keys.sizes("max_size", default=(128, 240, 240), length=3)
     kind = keys.raw("extra_pos_embed_type") if "extra_pos_embed_type" in keys.document else "learnable"
     if kind is not None:
@@ -74,6 +74,7 @@ def read(keys: Keys) -> Component:
         name="transformer", source=keys.source, class_name=CLASSES[0], role="denoiser",
         parts=lambda sample: _parts(shape, sample), channels=inputs, outputs=shape.outputs, patch=shape.patch,
         text_tokens=_TEXT_TOKENS, spatial=_SPATIAL, temporal=_TEMPORAL,
+        recipe=Recipe(704, 1280, 121, 36, 7.0),
     )  # fmt: skip
 
 

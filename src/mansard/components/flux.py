@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from mansard.components._sheet import Sheet
 from mansard.components._streams import Block, Heads, condition, joint_block, projection_out, single_block
-from mansard.inputs.component import Component
+from mansard.inputs.component import Component, Recipe
 from mansard.inputs.keys import MOST_LAYERS, Keys
 from mansard.inputs.parts import Part, Sample
 
@@ -52,6 +52,7 @@ def read(keys: Keys) -> Component:
         parts=lambda sample: _parts(shape, sample), channels=channels // _PACKED**2,
         outputs=shape.outputs // _PACKED**2, patch=(1, _PACKED, _PACKED),
         text_tokens=_TEXT_TOKENS, is_distilled=True, spatial=_SPATIAL,
+        recipe=Recipe(1024, 1024, steps=28, guidance=3.5),
     )  # fmt: skip
 
 

@@ -14,7 +14,7 @@ from mansard.components._streams import (
     modulation,
     single_block,
 )
-from mansard.inputs.component import Component
+from mansard.inputs.component import Component, Recipe
 from mansard.inputs.keys import MOST_LAYERS, Keys
 from mansard.inputs.parts import Part, Sample
 
@@ -60,6 +60,7 @@ def read(keys: Keys) -> Component:
         parts=lambda sample: _parts(shape, sample), channels=inputs // _PACKED**2,
         outputs=shape.outputs // _PACKED**2, patch=(1, _PACKED, _PACKED), text_tokens=_TEXT_TOKENS,
         is_distilled=shape.is_guided, spatial=_SPATIAL,
+        recipe=Recipe(1024, 1024, guidance=4.0),
     )  # fmt: skip
 
 

@@ -19,13 +19,14 @@ from mansard.components._streams import (
     projection_out,
     single_block,
 )
-from mansard.inputs.component import Component
+from mansard.inputs.component import Component, Recipe
 from mansard.inputs.keys import MOST_LAYERS, Keys
 from mansard.inputs.parts import Part, Sample
 
 CLASSES = ("HunyuanVideoTransformer3DModel",)
 
 _TEXT_TOKENS = 256
+_TEMPLATE_TOKENS = 95  # before the prompt, read by the text encoder and dropped after it
 _SPATIAL, _TEMPORAL = 8, 4
 _REFINER_RATIO = 4
 
@@ -74,6 +75,7 @@ def read(keys: Keys) -> Component:
         name="transformer", source=keys.source, class_name=CLASSES[0], role="denoiser",
         parts=lambda sample: _parts(shape, sample), channels=inputs, outputs=shape.outputs, patch=shape.patch,
         text_tokens=_TEXT_TOKENS, is_distilled=shape.is_guided, spatial=_SPATIAL, temporal=_TEMPORAL,
+        prompt_tokens=_TEXT_TOKENS + _TEMPLATE_TOKENS, recipe=Recipe(720, 1280, 129, guidance=6.0),
     )  # fmt: skip
 
 

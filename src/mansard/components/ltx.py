@@ -16,7 +16,7 @@ from mansard.components._streams import (
     output_channels,
 )
 from mansard.components._text_keys import block_table, caption_projection, finish, shared_modulation
-from mansard.inputs.component import Component
+from mansard.inputs.component import Component, Recipe
 from mansard.inputs.keys import MOST_LAYERS, Keys
 from mansard.inputs.parts import Part, Sample
 
@@ -66,6 +66,7 @@ def read(keys: Keys) -> Component:
         name="transformer", source=keys.source, class_name=CLASSES[0], role="denoiser",
         parts=lambda sample: _parts(shape, sample), channels=inputs, outputs=shape.outputs,
         text_tokens=_TEXT_TOKENS, spatial=_SPATIAL, temporal=_TEMPORAL,
+        recipe=Recipe(512, 704, 161, guidance=3.0),
     )  # fmt: skip
 
 

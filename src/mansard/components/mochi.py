@@ -14,7 +14,7 @@ from mansard.components._streams import (
     modulation,
     projection_out,
 )
-from mansard.inputs.component import Component
+from mansard.inputs.component import Component, Recipe
 from mansard.inputs.keys import MOST_LAYERS, Keys
 from mansard.inputs.parts import Part, Sample
 
@@ -58,6 +58,7 @@ def read(keys: Keys) -> Component:
         parts=lambda sample: _parts(shape, sample), channels=inputs, outputs=shape.outputs,
         patch=(1, shape.patch, shape.patch), text_tokens=keys.size("max_sequence_length", default=256),
         spatial=_SPATIAL, temporal=_TEMPORAL,
+        recipe=Recipe(480, 848, 19, 64, 4.5),
     )  # fmt: skip
 
 

@@ -17,7 +17,7 @@ from mansard.components._streams import (
     output_channels,
 )
 from mansard.components._text_keys import block_table, caption_projection, finish
-from mansard.inputs.component import Component
+from mansard.inputs.component import Component, Recipe
 from mansard.inputs.keys import MOST_LAYERS, Keys
 from mansard.inputs.parts import Part, Sample
 
@@ -49,7 +49,7 @@ def read(keys: Keys) -> Component:
     keys.text("norm_type", default="ada_norm_single", choices=("ada_norm_single",))
     keys.text("activation_fn", default="gelu-approximate", choices=("gelu-approximate", "gelu"))
     keys.text("attention_type", default="default", choices=("default",))
-    is_large = keys.size("sample_size", default=_LARGE) == _LARGE
+    sample = keys.size("sample_size", default=_LARGE, maximum=1 << 13)
     heads = Heads(keys.size("num_attention_heads", default=16), keys.size("attention_head_dim", default=72), "none")
     shape = Shape(
         inputs=inputs,
@@ -61,7 +61,7 @@ def read(keys: Keys) -> Component:
         caption_dim=keys.optional_size("caption_channels") or 0,
         norm="layer" if keys.flag("norm_elementwise_affine", default=False) else "none",
         has_bias=keys.flag("attention_bias", default=True),
-        has_sizes=keys.flag("use_additional_conditions", default=is_large),
+        has_sizes=keys.flag("use_additional_conditions", default=sample == _LARGE),
     )
     keys.require(
         not shape.caption_dim or shape.text_dim == heads.width, "cross_attention_dim",
@@ -71,6 +71,7 @@ def read(keys: Keys) -> Component:
         name="transformer", source=keys.source, class_name=CLASSES[0], role="denoiser",
         parts=lambda sample: _parts(shape, sample), channels=inputs, outputs=shape.outputs,
         patch=(1, shape.patch, shape.patch), text_tokens=_TEXT_TOKENS, spatial=_SPATIAL,
+        recipe=Recipe(sample * _SPATIAL, sample * _SPATIAL, steps=20, guidance=4.5),
     )  # fmt: skip
 
 

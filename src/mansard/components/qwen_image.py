@@ -7,13 +7,14 @@ from typing import NamedTuple
 
 from mansard.components._sheet import Sheet
 from mansard.components._streams import Block, Heads, condition, joint_block, output_channels, projection_out
-from mansard.inputs.component import Component
+from mansard.inputs.component import Component, Recipe
 from mansard.inputs.keys import MOST_LAYERS, Keys
 from mansard.inputs.parts import Part, Sample
 
 CLASSES = ("QwenImageTransformer2DModel",)
 
 _TEXT_TOKENS = 512
+_TEMPLATE_TOKENS = 34  # around the prompt, read by the text encoder and dropped after it
 _SPATIAL = 8
 _PACKED = 2  # latents a side that the pipeline packs into one token
 
@@ -54,6 +55,7 @@ def read(keys: Keys) -> Component:
         name="transformer", source=keys.source, class_name=CLASSES[0], role="denoiser",
         parts=lambda sample: _parts(shape, sample), channels=inputs // _PACKED**2, outputs=outputs,
         patch=(1, _PACKED, _PACKED), text_tokens=_TEXT_TOKENS, spatial=_SPATIAL,
+        prompt_tokens=_TEXT_TOKENS + _TEMPLATE_TOKENS, recipe=Recipe(1024, 1024, guidance=4.0),
     )  # fmt: skip
 
 

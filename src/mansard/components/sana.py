@@ -8,7 +8,7 @@ from typing import NamedTuple
 from mansard.components._sheet import Sheet
 from mansard.components._streams import Heads, Stream, cross_attention, modulated_norm, output_channels
 from mansard.components._text_keys import block_table, caption_projection, finish, shared_modulation
-from mansard.inputs.component import Component
+from mansard.inputs.component import Component, Recipe
 from mansard.inputs.keys import MOST_LAYERS, Keys
 from mansard.inputs.parts import Part, Sample
 
@@ -70,6 +70,7 @@ def read(keys: Keys) -> Component:
         name="transformer", source=keys.source, class_name=CLASSES[0], role="denoiser",
         parts=lambda sample: _parts(shape, sample), channels=inputs, outputs=shape.outputs,
         patch=(1, shape.patch, shape.patch), text_tokens=_TEXT_TOKENS, is_distilled=shape.is_guided, spatial=_SPATIAL,
+        recipe=Recipe(1024, 1024, steps=2 if shape.is_guided else 20, guidance=4.5),
     )  # fmt: skip
 
 

@@ -17,13 +17,14 @@ from mansard.components._streams import (
     output_channels,
     projection_out,
 )
-from mansard.inputs.component import Component
+from mansard.inputs.component import Component, Recipe
 from mansard.inputs.keys import MOST_LAYERS, Keys
 from mansard.inputs.parts import Part, Sample
 
 CLASSES = ("SD3Transformer2DModel",)
 
-_TEXT_TOKENS = 77 + 256  # CLIP's and T5's, one after the other
+_T5_TOKENS = 256
+_TEXT_TOKENS = 77 + _T5_TOKENS  # CLIP's and T5's, one after the other
 _SPATIAL = 8
 
 
@@ -68,10 +69,12 @@ def read(keys: Keys) -> Component:
         dual=len(dual - {layers - 1}),
         last_is_dual=layers - 1 in dual,
     )
+    sample = keys.size("sample_size", default=128, maximum=1 << 13)
     return Component(
         name="transformer", source=keys.source, class_name=CLASSES[0], role="denoiser",
         parts=lambda sample: _parts(shape, sample), channels=inputs, outputs=shape.outputs,
         patch=(1, shape.patch, shape.patch), text_tokens=_TEXT_TOKENS, spatial=_SPATIAL,
+        prompt_tokens=_T5_TOKENS, recipe=Recipe(sample * _SPATIAL, sample * _SPATIAL, steps=28, guidance=7.0),
     )  # fmt: skip
 
 

@@ -6,7 +6,7 @@ Sources: Rombach et al., arXiv:2112.10752; Podell et al., SDXL, arXiv:2307.01952
 from mansard.components._images import THREE, Area, residual_block, upsample
 from mansard.components._sheet import Sheet
 from mansard.components._unet import Shape, read_shape, transformer, up_widths, write_down, write_time
-from mansard.inputs.component import Component
+from mansard.inputs.component import Component, Recipe
 from mansard.inputs.keys import Keys
 from mansard.inputs.parts import Part, Sample
 
@@ -31,10 +31,12 @@ def read(keys: Keys) -> Component:
             keys.fault("up_block_types", "must attend to the text where down_block_types do", list(kinds))
             break
     keys.require(len(depths) == len(has_text), "up_block_types", "must be as many as down_block_types")
+    sample = keys.size("sample_size", default=64, maximum=1 << 13)
     return Component(
         name="unet", source=keys.source, class_name=CLASSES[0], role="denoiser",
         parts=lambda sample: _parts(shape, outputs, kernel, sample), channels=shape.inputs, outputs=outputs,
         text_tokens=_TEXT_TOKENS, is_distilled=bool(shape.time_condition), spatial=_SPATIAL,
+        recipe=Recipe(sample * _SPATIAL, sample * _SPATIAL, guidance=5.0 if shape.added_dim else 7.5),
     )  # fmt: skip
 
 

@@ -15,7 +15,7 @@ from mansard.components._streams import (
     modulated_norm,
     output_channels,
 )
-from mansard.inputs.component import Component
+from mansard.inputs.component import Component, Recipe
 from mansard.inputs.keys import MOST_LAYERS, Keys
 from mansard.inputs.parts import Part, Sample
 
@@ -24,6 +24,7 @@ CLASSES = ("WanTransformer3DModel",)
 _TEXT_TOKENS = 512  # the pipeline pads a prompt to so many
 _IMAGE_TOKENS = 257  # of CLIP's tower: 16 × 16 patches and the class token
 _SPATIAL, _TEMPORAL = 8, 4
+_MANY_CHANNELS = 48  # of latents that are half as high and wide, those of Wan 2.2 5B
 
 
 class Shape(NamedTuple):
@@ -74,7 +75,8 @@ def read(keys: Keys) -> Component:
     return Component(
         name="transformer", source=keys.source, class_name=CLASSES[0], role="denoiser",
         parts=lambda sample: _parts(shape, sample), channels=inputs, outputs=shape.outputs, patch=shape.patch,
-        text_tokens=_TEXT_TOKENS, spatial=_SPATIAL, temporal=_TEMPORAL,
+        text_tokens=_TEXT_TOKENS, spatial=_SPATIAL * (2 if shape.outputs == _MANY_CHANNELS else 1), temporal=_TEMPORAL,
+        recipe=Recipe(480, 832, 81, guidance=5.0),
     )  # fmt: skip
 
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from mansard.components._sheet import Sheet
 from mansard.components._streams import TIME_WAVES, Heads, Stream, feed_forward, joint_attention
-from mansard.inputs.component import Component
+from mansard.inputs.component import Component, Recipe
 from mansard.inputs.keys import MOST_LAYERS, Keys
 from mansard.inputs.parts import Part, Sample
 
@@ -60,6 +60,7 @@ def read(keys: Keys) -> Component:
         name="transformer", source=keys.source, class_name=CLASSES[0], role="denoiser",
         parts=lambda sample: _parts(shape, sample), channels=shape.inputs, outputs=shape.inputs,
         patch=(1, patch, patch), text_tokens=_TEXT_TOKENS, spatial=_SPATIAL,
+        recipe=Recipe(1024, 1024, guidance=5.0),
     )  # fmt: skip
 
 
@@ -98,9 +99,7 @@ def _block(sheet: Sheet, shape: Shape, tokens: int, *, is_modulated: bool) -> No
     if is_modulated:
         sheet.product("adaLN_modulation", 1, shape.condition, 4 * width)
     _before(sheet, "attention_norm1", tokens, width, is_modulated=is_modulated)
-    joint_attention(
-        sheet, shape.heads, (Stream("", tokens, width),), bias=False, out_bias=False, rotated=tokens
-    )
+    joint_attention(sheet, shape.heads, (Stream("", tokens, width),), bias=False, out_bias=False, rotated=tokens)
     _after(sheet, "attention_norm2", tokens, width, is_modulated=is_modulated)
     _before(sheet, "ffn_norm1", tokens, width, is_modulated=is_modulated)
     feed_forward(sheet, tokens, width, int(width / 3 * 8), kind="silu", gated=True, bias=False)

@@ -1,4 +1,4 @@
-"""What a diffusion component is made of at one size: products, convolutions, attention, norms, tables, element by element."""
+"""What a diffusion component is made of at one size: products, convolutions, attention, norms, work on elements."""
 
 from math import prod
 from typing import NamedTuple, TypeAlias

@@ -98,10 +98,14 @@ def over(op: Op, step: Step) -> Op:
 
     step: that of one sequence. The forms must be linear in the number of sequences: experts are not.
     """
-    return op._replace(**{name: _fixed(getattr(op, name), step) for name in _FORMS})
-
-
-_FORMS = ("flops", "vector_flops", "weight_bytes", "cache_read_bytes", "cache_write_bytes", "activation_bytes")
+    return op._replace(
+        flops=_fixed(op.flops, step),
+        vector_flops=_fixed(op.vector_flops, step),
+        weight_bytes=_fixed(op.weight_bytes, step),
+        cache_read_bytes=_fixed(op.cache_read_bytes, step),
+        cache_write_bytes=_fixed(op.cache_write_bytes, step),
+        activation_bytes=_fixed(op.activation_bytes, step),
+    )
 
 
 def _fixed(whole: Form, step: Step) -> Form:
