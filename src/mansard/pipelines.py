@@ -97,6 +97,10 @@ def _family(keys: Keys) -> ModuleType:
     return keys.refuse("_class_name", "is no component that is counted", name, hint)
 
 
+def _is_known(name: object) -> bool:
+    return any(name in family.CLASSES for family in registry.modules(_FAMILIES))
+
+
 def _from_path(text: str) -> Pipeline:
     from mansard.inputs.files import read_json
 
@@ -143,7 +147,11 @@ def _from_index(
     parts: dict[str, Component] = {}
     for part in (*_DENOISERS, _SECOND, _AUTOENCODER, _CONTROLNET):
         if part in named:
-            parts[part] = replace(read_component(*configuration(part)), name=part)
+            document, place = configuration(part)
+            if part == _AUTOENCODER and not _is_known(document.get("_class_name")):
+                notes.append(_left_out(part, f"{printable(named[part])} is no component that is counted"))
+                continue
+            parts[part] = replace(read_component(document, place), name=part)
             notes += parts[part].notes
     denoiser = next((parts[part] for part in _DENOISERS if part in parts), None)
     if denoiser is None:
@@ -151,8 +159,8 @@ def _from_index(
     texts = tuple(_texts(named, denoiser, configuration, notes))
     counted = {*parts, *(text.name for text in texts)}
     for part, kind in named.items():
-        if part not in counted and not part.startswith(_WEIGHTLESS) and not part.startswith("text_encoder"):
-            notes.append(_left_out(part, f"{kind} is no part that is counted"))
+        if part not in counted and not part.startswith((*_WEIGHTLESS, "text_encoder", _AUTOENCODER)):
+            notes.append(_left_out(part, f"{printable(kind)} is no part that is counted"))
     if class_name not in _FROM_TEXT:
         text = f"{class_name} is counted as if it made from text alone: pictures that it is given add tokens to it"
         notes.append(Note(level="warning", code="unknown-pipeline", text=text))
@@ -188,7 +196,8 @@ def _texts(
             continue
         tokens = _CLIP_TOKENS if kind.startswith("CLIP") else denoiser.prompt_tokens or denoiser.text_tokens
         try:
-            model = read_config(*configuration(part))
+            document, place = configuration(part)
+            model = read_config({**document, "architectures": [kind]}, place)  # the index's class is the one that runs
         except InputError as error:
             notes.append(_left_out(part, str(error.faults[0]) if error.faults else str(error)))
             continue
