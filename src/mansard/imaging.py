@@ -177,7 +177,9 @@ def _stages(
         positions = prod((sample.frames, sample.height, sample.width))
         pixels = asked["frames"] * asked["height"] * asked["width"]
         ops = component_operators(vae, parts, (positions * vae.channels, pixels * vae.outputs), deployment, engine)
-        yield "decode_image", Stage(ops, batch, positions, 1, _activations(vae, parts, batch, deployment))
+        together = sample._replace(text=0, frames=min(sample.frames, vae.frames_at_once or sample.frames))
+        widest = _activations(vae, vae.parts(together), batch, deployment)
+        yield "decode_image", Stage(ops, batch, positions, 1, widest)
 
 
 def _operators(

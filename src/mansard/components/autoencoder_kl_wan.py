@@ -86,6 +86,7 @@ def read(keys: Keys) -> Component:
         ),
         channels=shape.latents, outputs=shape.outputs // shape.patch**2, spatial=factor * shape.patch,
         temporal=shape.temporal,
+        frames_at_once=2,  # one and what is kept of the one before it
     )  # fmt: skip
 
 

@@ -33,6 +33,7 @@ class Component:
     `is_distilled`: guidance is an input or not needed, so that one pass is enough.
     `channels` are those of the latents, `outputs` those of what comes out.
     An autoencoder has `parts` that decode latents, and `encoder`; it shrinks by `spatial` and `temporal`.
+    frames_at_once: latent frames that it decodes together, which decides what it keeps; None for all.
     """
 
     name: str
@@ -50,6 +51,7 @@ class Component:
     recipe: Recipe | None = None
     spatial: int
     temporal: int = 1
+    frames_at_once: int | None = None
     dtype: str = "bf16"
     notes: tuple[Note, ...] = ()
 
