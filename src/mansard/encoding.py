@@ -13,7 +13,7 @@ from mansard.inputs.mixers import CrossAttention
 from mansard.inputs.model import ModelConfig, distinct
 from mansard.inputs.scenario import Deployment, Engine
 from mansard.mixing import source_operators
-from mansard.operators import elementwise, matmul
+from mansard.operators import attention, elementwise, matmul
 from mansard.operators.cost import Op, Setting
 from mansard.operators.step import TOKENS, Basis
 
@@ -27,6 +27,8 @@ def encoder_operators(encoder: Encoder, model: ModelConfig, deployment: Deployme
     for layer, count in distinct(encoder.layers):
         formats = layer_formats(layer, model, deployment)
         found += [op.times(count) for op in layer_operators(layer, encoder.hidden_size, formats, setting)]
+    if encoder.pooling:
+        found.append(attention.pooling(encoder.pooling, setting))
     found += [_applied(one, model, deployment, setting, "encoder_back") for one in encoder.back]
     if encoder is model.encoders[0]:
         found += _for_cross_attention(model, deployment, setting)

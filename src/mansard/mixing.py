@@ -50,7 +50,8 @@ def _latents(mixer: LatentAttention, hidden: int, weights: Stored, setting: Sett
         yield matmul.linear(matrix.name, [matrix], weights(matrix), setting, group="attention")
     for norm in mixer.norms:
         yield elementwise.norm("latent_norm", norm, setting, group="attention")
-    yield elementwise.rotary(mixer, setting)
+    if mixer.rotates:
+        yield elementwise.rotary(mixer, setting)
     yield attention.append(mixer, setting)
     if mixer.indexer:
         yield attention.index_scores(mixer.indexer, setting)
@@ -70,6 +71,8 @@ def _cross(mixer: CrossAttention, hidden: int, weights: Stored, setting: Setting
 
 
 def _recurrent(mixer: Recurrence, weights: Stored, setting: Setting) -> Iterator[Op]:
+    if mixer.shift:
+        yield recurrence.token_shift(mixer.shift, setting)
     for matrix in mixer.projections:
         yield matmul.linear(matrix.name, [matrix], weights(matrix), setting, group="state")
     if mixer.convolution:

@@ -2,14 +2,15 @@
 
 import os
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from types import ModuleType
 from typing import Any, NoReturn
 
 from mansard import registry
-from mansard.architectures._contradictions import check, check_class, with_activation
+from mansard.architectures._classes import ended
+from mansard.architectures._contradictions import check, with_activation
 from mansard.errors import Fault, InputError, UnavailableError, UsageError, did_you_mean, printable
 from mansard.inputs.folders import catalogue_files, exact_file, flat, heads, small_text, spelled, stem, words_of
 from mansard.inputs.keys import Keys
@@ -29,13 +30,12 @@ _NULL_WHEN_ABSENT = ("sliding_window", "q_lora_rank")
 # Kinds that are known and not supported, so that the refusal can say what they are. Words that names contain.
 _OTHER_KINDS = {
     "hybrids of attention and state-space or linear layers": (
-        "qwen3_next", "qwen3_5", "rwkv", "recurrent_gemma", "lfm2", "kimi_linear", "minimax_m1", "minimax_text",
+        "rwkv5", "rwkv6", "rwkv7",
     ),
-    "models with sparse attention": ("deepseek_v32", "glm_moe_dsa"),
-    "models whose layers share or shape their caches by themselves": ("gemma3n", "gemma4", "openelm", "nemotron-nas"),
-    "encoders": ("bert", "roberta", "electra", "deberta", "mpnet", "nomic"),
-    "encoder-decoders": ("t5", "bart", "whisper", "marian", "pegasus", "mbart"),
-    "vision towers": ("clip", "siglip", "vit", "dinov"),
+    "models whose layers share or shape their caches by themselves": ("openelm", "nemotron-nas"),
+    "encoders": ("bert", "electra", "deberta", "mpnet", "longformer"),
+    "encoder-decoders": ("t5", "bart", "pegasus", "marian", "m2m", "led"),
+    "vision towers": ("clip", "siglip", "vit", "dino", "swin"),
 }  # fmt: skip
 
 
@@ -148,19 +148,20 @@ def read_config(document: Mapping[str, Any], source: str, name: str | None = Non
     """
     outer = Keys(document, source)
     _check_types(outer)
-    keys, part = _language_part(outer)
+    keys, part = (outer, "") if _reads_parts(outer) else _language_part(outer)
     if part:
         keys = _typed(keys, _word(outer.raw("model_type")))
     family, model_type, architecture = _family(outer, keys)
     model: ModelConfig = family.read(keys)
     check(keys, model_type)
-    has_head = bool(part) or check_class(keys, architecture, family.ARCHITECTURES)
+    if not part:
+        model = ended(keys, model, architecture, family.ARCHITECTURES)
     model = with_activation(keys, model)
     scheme = read_scheme(_quantization(outer, keys))
     keys.finish()
     if part:
         keys.note("text-only", f"only the language model ({part}) is counted, no vision or audio tower", "warning")
-    head = model.head if has_head else None
+    head = model.head
     if head is not None and part and outer.has("tie_word_embeddings") and not keys.has("tie_word_embeddings"):
         head = head._replace(tied=outer.flag("tie_word_embeddings"))
         outer.finish()
@@ -277,6 +278,18 @@ def _language_part(outer: Keys) -> tuple[Keys, str]:
     return outer, ""
 
 
+def _reads_parts(outer: Keys) -> bool:
+    """Whether the family of the whole reads the parts nested in its configuration by itself (`READS_PARTS`)."""
+    model_type = _word(outer.raw("model_type"))
+    classes = outer.raw("architectures") or []
+    family = _by_model_type(model_type) if model_type else _by_class(classes)
+    return bool(getattr(family, "READS_PARTS", False))
+
+
+def _by_class(names: Sequence[str]) -> ModuleType | None:
+    return next((one for one in registry.modules(_FAMILIES) if set(names) & set(one.ARCHITECTURES)), None)
+
+
 def _typed(keys: Keys, composite: str) -> Keys:
     """A nested part that doesn't name its type has that of its composite's text, `<type>_text` by the classes' rule."""
     inferred = f"{composite}_text"
@@ -321,10 +334,8 @@ def _family(outer: Keys, keys: Keys) -> tuple[ModuleType, str, str]:
         family = _by_model_type(model_type)
         if family is not None:
             return family, model_type, architecture
-    else:
-        for family in registry.modules(_FAMILIES):
-            if set(names) & set(family.ARCHITECTURES):
-                return family, family.MODEL_TYPES[0], architecture
+    elif (family := _by_class(names)) is not None:
+        return family, family.MODEL_TYPES[0], architecture
     return _refuse_unknown(outer, model_type or architecture, architecture)
 
 

@@ -23,12 +23,15 @@ def encode_phase(model: ModelConfig, encoder: Encoder) -> str:
 def filled(model: ModelConfig, asked: Workload, defaults: tuple[str, ...]) -> tuple[Workload, tuple[Note, ...]]:
     """The workload with the sizes that the model's encoders need, and a note for each that was taken for granted.
 
-    A model with a decoder reads no image and no sound unless asked to; one without must read something.
+    A model with a decoder reads no image and no sound unless asked to; one without must read something. One whose class
+    embeds or classifies makes no tokens unless asked to.
 
     Raises:
         UsageError: naming every word that no part of the model reads, or if nothing is left for it to read.
     """
     media = asked.media
+    if not model.generates and model.has_decoder and "output" in defaults:
+        asked = asked._replace(output=1)
     if not model.encoders and media == Media():
         return asked, ()
     words = {word for encoder in model.encoders for word in encoder.reads.words}

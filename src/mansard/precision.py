@@ -84,7 +84,13 @@ class WeightFormat(NamedTuple):
         return share.numerator if share.denominator == 1 else share
 
     def matrix_bytes(self, rows: int, columns: int) -> int:
-        """Bytes of a (rows = inputs, columns = outputs) matrix: elements, scales and zero points, in whole bytes."""
+        """Bytes of a (rows = inputs, columns = outputs) matrix: elements, scales and zero points, in whole bytes.
+
+        >>> WEIGHT_FORMATS["int4-g128"].matrix_bytes(4096, 4096), 4096 * 4096 // 2 + 4096 // 128 * 4096 * (16 + 4) // 8
+        (8716288, 8716288)
+        >>> WEIGHT_FORMATS["fp8-block128"].matrix_bytes(7168, 576), 7168 * 576 + 56 * 5 * 4  # 4.5 tiles, counted as 5
+        (4129888, 4129888)
+        """
         scales = 0
         if self.block:
             scales = ceil(rows / self.block[0]) * ceil(columns / self.block[1])

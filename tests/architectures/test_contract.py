@@ -22,9 +22,10 @@ H, N, D, L, V, F, P, E = 48, 6, 8, 4, 50, 40, 64, 4
 MINIMAL: dict[str, Any] = (
     dict.fromkeys(("hidden_size", "n_embd", "n_embed", "d_model", "word_embed_proj_dim"), H)
     | dict.fromkeys(("num_attention_heads", "n_head", "num_heads", "n_heads", "num_key_value_heads"), N)
+    | dict.fromkeys(("encoder_attention_heads", "decoder_attention_heads"), N)
     | dict.fromkeys(("head_dim", "kv_channels", "qk_nope_head_dim", "v_head_dim", "q_lora_rank", "kv_lora_rank"), D)
-    | {"qk_rope_head_dim": D // 2}
-    | dict.fromkeys(("num_hidden_layers", "n_layer", "num_layers", "n_layers"), L)
+    | {"qk_rope_head_dim": D // 2, "index_head_dim": D, "num_kv_shared_layers": 0}
+    | dict.fromkeys(("num_hidden_layers", "n_layer", "num_layers", "n_layers", "encoder_layers", "decoder_layers"), L)
     | dict.fromkeys(("vocab_size", "padded_vocab_size"), V)
     | dict.fromkeys(("intermediate_size", "ffn_dim", "ffn_hidden_size", "moe_intermediate_size"), F)
     | dict.fromkeys(("max_position_embeddings", "n_positions"), P)
@@ -48,13 +49,16 @@ MINIMAL: dict[str, Any] = (
     | {"moe_layer_start_index": 0, "moe_layer_end_index": L - 1, "torch_dtype": "bfloat16"}
 )
 
+_TOWER = {"hidden_size": H, "num_attention_heads": N, "num_hidden_layers": L, "intermediate_size": F, "vocab_size": V}
+MINIMAL |= {"text_config": _TOWER, "vision_config": _TOWER}
 # What a family cannot do without, and another would read otherwise.
 OWN: dict[str, dict[str, Any]] = {
+    "lfm2_moe": {"layer_types": ["conv", "full_attention", "conv", "full_attention"]},
     "nemotron_h": {"hybrid_override_pattern": "ME*-"},
     "zamba2": {"layers_block_type": ["mamba", "hybrid", "mamba", "hybrid"]},
 }
-# Classes that share the weights of blocks by the same switch, and one that never ties its head.
-FIXED_HEADS = {"zamba": True, "zamba2": True, "nemotron_h": False}
+# Classes that share the weights of blocks by the same switch, and those that never tie their head.
+FIXED_HEADS = {"zamba": True, "zamba2": True, "nemotron_h": False, "kimi_linear": False}
 
 
 def read(family: str, document: dict[str, Any]) -> ModelConfig:
@@ -103,12 +107,14 @@ def test_the_file_bears_a_model_type(family: str) -> None:
 @pytest.mark.parametrize("family", FAMILIES)
 def test_a_minimal_config_reads(family: str) -> None:
     model = read(family, MINIMAL)
-    assert len([layer for layer in model.layers if not layer.shared]) == L
     assert model.hidden_size == H
-    assert model.embedding is not None
-    assert model.embedding.vocab_size == V
     assert 0 < model.parameters_active <= model.parameters
-    assert model.cache_elements_per_token + model.state_elements > 0
+    stacks = [model.layers] if model.layers else [encoder.layers for encoder in model.encoders]
+    assert {sum(not layer.shared for layer in layers) or len(layers) for layers in stacks} == {L}
+    tables = [model.embedding, *(encoder.embedding for encoder in model.encoders)]
+    reads_text = model.layers or any(encoder.modality == "text" for encoder in model.encoders)
+    assert {table.vocab_size for table in tables if table and table.vocab_size} == ({V} if reads_text else set())
+    assert (model.cache_elements_per_token + model.state_elements > 0) == bool(model.layers)
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -121,8 +127,13 @@ def test_a_bare_document_is_read_by_defaults_or_refused(family: str) -> None:
 
 @pytest.mark.parametrize("family", [family for family in FAMILIES if family not in FIXED_HEADS])
 def test_untying_the_head_adds_its_matrix(family: str) -> None:
-    tied, untied = (read(family, MINIMAL | {"tie_word_embeddings": flag}) for flag in (True, False))
-    assert untied.parameters - tied.parameters == V * H
+    tied = read(family, MINIMAL | {"tie_word_embeddings": True})
+    try:
+        untied = read(family, MINIMAL | {"tie_word_embeddings": False})
+    except InputError as error:
+        assert [fault.key for fault in error.faults] == ["tie_word_embeddings"]
+        return
+    assert untied.parameters - tied.parameters == V * H * (tied.head is not None)
 
 
 @pytest.mark.parametrize("family", FIXED_HEADS)

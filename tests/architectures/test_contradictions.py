@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+import mansard
 from mansard.errors import InputError
 from mansard.models import read_config
 from mansard.operators.elementwise import ACTIVATION_FLOPS, GELU_FLOPS
@@ -105,8 +106,29 @@ def test_a_class_without_a_head_has_none() -> None:
     assert "no-head" in {note.code for note in bare.notes}
 
 
-def test_a_classifier_is_refused_and_another_class_noted() -> None:
-    assert "LlamaForSequenceClassification" in refused(architectures=["LlamaForSequenceClassification"])
+@pytest.mark.parametrize(
+    ("stated", "labels"), [({}, 2), ({"num_labels": 1}, 1), ({"id2label": {"0": "no", "1": "so", "2": "yes"}}, 3)]
+)
+def test_a_classifier_has_a_product_to_its_labels_for_a_head(stated: dict[str, Any], labels: int) -> None:
+    document = LLAMA | {"architectures": ["LlamaForSequenceClassification"]} | stated
+    bare = read_config(LLAMA | {"architectures": ["LlamaModel"]}, "config.json")
+    model = read_config(document, "config.json")
+    assert model.parameters - bare.parameters == H * labels
+    assert "classifier" in {note.code for note in model.notes}
+    analysis = mansard.analyze(model, on="h100-sxm", prompt=100)
+    assert [*analysis.phases] == ["prefill"]  # it makes no tokens
+    made = {row.name: row for row in analysis.phases["prefill"].operators}
+    assert made["lm_head"].flops == 2 * H * labels
+
+
+def test_what_embeds_makes_tokens_only_if_asked_to() -> None:
+    model = read_config(LLAMA | {"architectures": ["LlamaModel"]}, "config.json")
+    assert [*mansard.analyze(model, on="h100-sxm").phases] == ["prefill"]
+    assert [*mansard.analyze(model, on="h100-sxm", output=2).phases] == ["prefill", "decode"]
+
+
+def test_other_heads_are_refused_and_another_class_noted() -> None:
+    assert "LlamaForTokenClassification" in refused(architectures=["LlamaForTokenClassification"])
     assert "other-class" in codes(architectures=["MixtralForCausalLM"])
     assert "other-class" not in codes(architectures=["LlamaForCausalLM"])
 

@@ -9,6 +9,7 @@ import sys
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
+from typing import NamedTuple
 
 import pytest
 
@@ -70,6 +71,18 @@ def test_examples_in_docstrings_hold(name: str) -> None:
 def test_page_of_the_command_line_is_current() -> None:
     page = _script("generate_cli")
     assert page.PAGE.read_text(encoding="utf-8") == page.render(), "run: python docs/generate_cli.py --write"
+
+
+mechanisms = _script("generate_mechanisms")
+
+
+@pytest.mark.parametrize("page", mechanisms.PAGES, ids=lambda page: page.name)
+def test_pages_of_mechanisms_are_current_and_have_a_worked_value_and_a_source(page: NamedTuple) -> None:
+    text = mechanisms.render(page)
+    place = mechanisms.FOLDER / f"{page.name}.md"  # type: ignore[attr-defined]
+    assert place.read_text(encoding="utf-8") == text, "run: python docs/generate_mechanisms.py --write"
+    assert "ource" in text
+    assert "```python" in text or place.stem == "families"
 
 
 @pytest.mark.parametrize("page", [ROOT / "README.md", ROOT / "CONTRIBUTING.md"], ids=lambda page: page.name)

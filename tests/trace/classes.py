@@ -17,6 +17,7 @@ MISFITS = (
 )  # fmt: skip
 # Expert modules that send every token to every expert, and weigh most of them by zero.
 _ALL_EXPERTS = ("Llama4TextExperts",)
+_CACHE_NAMES = ("past_key_values", "cache_params", "cache")  # what forward() calls its cache
 # Names that checkpoints give themselves, and the class that is theirs.
 _CLASSES_OF_OTHERS = {"kimi_k2": "deepseek_v3"}
 
@@ -25,12 +26,14 @@ class Passes(NamedTuple):
     """What a class did: its phases, its unique parameters, and the cache that they left.
 
     all_logits: the class computes logits of every position, not of the last alone. all_experts: it runs every expert
-    for every token. cache_elements: what the cache holds after the prefill, over all sequences.
+    for every token. cache_elements: what the cache holds after the prefill, and state_elements what the
+    states and the inputs of short convolutions have, over all sequences.
     """
 
     phases: dict[str, Traced]
     parameters: int
     cache_elements: int
+    state_elements: int
     all_logits: bool
     all_experts: bool
 
@@ -90,18 +93,33 @@ def trace_language_model(document: Mapping[str, Any], *, batch: int, prompt: int
     config = published_config(document)
     model = language_model(config, device)
     counter = WorkCounter(model)
-    words = {"logits_to_keep": 1} if "logits_to_keep" in inspect.signature(model.forward).parameters else {}
+    asked = inspect.signature(model.forward).parameters
+    words: dict[str, Any] = {"logits_to_keep": 1} if "logits_to_keep" in asked else {}
+    all_logits = not words
     cache = DynamicCache(config=config)
+    words |= {next(name for name in _CACHE_NAMES if name in asked): cache, "use_cache": True}
     with torch.device(device), torch.no_grad():
         with counter.trace("prefill"):
-            model(torch.zeros(batch, prompt, dtype=torch.long), past_key_values=cache, use_cache=True, **words)
-        held = sum(layer.keys.numel() + layer.values.numel() for layer in cache.layers if layer.is_initialized)
+            model(torch.zeros(batch, prompt, dtype=torch.long), **words)
+        held, states = _elements(cache)
         with counter.trace("decode"):
-            model(torch.zeros(batch, 1, dtype=torch.long), past_key_values=cache, use_cache=True, **words)
+            model(torch.zeros(batch, 1, dtype=torch.long), **words)
     return Passes(
         phases=counter.phases,
         parameters=unique_parameters(model),
         cache_elements=held,
-        all_logits=not words,
+        state_elements=states,
+        all_logits=all_logits,
         all_experts=any(type(module).__name__ in _ALL_EXPERTS for module in model.modules()),
     )
+
+
+def _elements(cache: DynamicCache) -> tuple[int, int]:
+    """Elements of keys, values and index keys, and of states, that a cache holds; none of what others keep."""
+    held = states = 0
+    for layer in cache.layers:
+        kept = (getattr(layer, name, None) for name in ("keys", "values", "indexer_keys"))
+        held += sum(tensor.numel() for tensor in kept if tensor is not None)
+        kinds = (getattr(layer, "conv_states", {}), getattr(layer, "recurrent_states", {}))
+        states += sum(tensor.numel() for kind in kinds for tensor in kind.values() if tensor is not None)
+    return held, states

@@ -6,6 +6,8 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+from recurrent import with_states
+
 from reference_data import folder
 
 CATALOGUE = Path(__file__).resolve().parents[2] / "src" / "mansard" / "catalogue" / "models"
@@ -54,6 +56,11 @@ REPRESENTATIVE = {
     "latent attention, dense layers first": "deepseek-v3",
     "experts with biases, sinks": "gpt-oss-120b",
     "chunks of attention, every other layer sparse": "llama-4-maverick",
+    "a state of each channel alone": "mamba-130m",
+    "a state of each head alone": "mamba2-2.7b",
+    "state and attention side by side": "falcon-h1-0.5b",
+    "state or attention, with experts": "granite-4.0-h-tiny",
+    "one set of weights applied before many layers": "zamba2-1.2b",
 }
 
 
@@ -145,7 +152,7 @@ def varied(defaults: dict[str, Any], model_type: str, seed: int) -> dict[str, An
     if "attention_types" in defaults:  # GPT-Neo: whole and windowed layers by turns, in pairs
         pairs = random.choice((1, 2, 3))
         found |= {"attention_types": [[["global", "local"], pairs]], "num_layers": 2 * pairs, "window_size": 16}
-    return found
+    return with_states(found, defaults, model_type, random)
 
 
 def _heads(defaults: dict[str, Any], random: Random) -> dict[str, Any]:

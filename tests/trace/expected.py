@@ -23,7 +23,13 @@ BF16 = Deployment(weights="bf16", kv="bf16")
 _BROADCAST_CACHES = ("falcon",)
 # Classes whose caches keep every token, and whose windows are a mask over it.
 _MASKED_WINDOWS = ("gpt_neo",)
-_KINDS = {"linear": "gemm", "experts": "gemm", "attention": "attention", "latent_attention": "attention"}
+_KINDS = {
+    "linear": "gemm",
+    "experts": "gemm",
+    "attention": "attention",
+    "latent_attention": "attention",
+    "index": "attention",
+}
 
 
 class Convention(NamedTuple):
@@ -48,7 +54,9 @@ def counted(model: ModelConfig, step: Step, convention: Convention) -> Counted:
     for op in operators(model, BF16, load_engine("ideal"), "expanded"):
         if op.kind not in _KINDS:
             continue
-        for term in op.flops:
+        # The weighed sum over the index heads is a product in the class, and work of the vector units here.
+        weighed = [term._replace(coefficient=2 * _value(op, "H_i")) for term in op.vector_flops if op.kind == "index"]
+        for term in (*op.flops, *weighed):
             # Latents of cached tokens are expanded by the same matrix as those of new ones: a product with weights.
             kind = "gemm" if term.basis.kind == "reads" else _KINDS[op.kind]
             sums[kind] += op.count * _flops(op, term, step, convention)
@@ -73,10 +81,17 @@ def differences(model: ModelConfig, passes: Passes, *, batch: int, prompt: int) 
     found = [Difference("parameters", model.parameters, passes.parameters)]
     if prompt < _narrowest(model) and model.model_type not in _BROADCAST_CACHES:
         found.append(Difference("cache elements", batch * kept_elements(model, prompt), passes.cache_elements))
+    states = model.state_elements + model.convolution_state_elements
+    found.append(Difference("state elements", batch * states, passes.state_elements))
+    names = _compared(model)
     for phase, new, cached in (("prefill", prompt, 0), ("decode", 1, prompt)):
         ours, theirs = counted(model, Step(batch, new, cached), convention), passes.phases[phase]
-        found += [Difference(f"{phase} {name}", getattr(ours, name), getattr(theirs, name)) for name in Counted._fields]
+        found += [Difference(f"{phase} {name}", getattr(ours, name), getattr(theirs, name)) for name in names]
     return [one for one in found if one.ours != one.theirs]
+
+
+def _compared(model: ModelConfig) -> tuple[str, ...]:
+    return ("gemm_flops",) if model.state_elements else Counted._fields
 
 
 def _narrowest(model: ModelConfig) -> float:
@@ -92,7 +107,8 @@ def kept_elements(model: ModelConfig, tokens: int) -> int:
 
 def _flops(op: Op, term: Term, step: Step, convention: Convention) -> int:
     value = step.value(term.basis)
-    if term.basis.kind == "pairs" and (step.cached == 0 or convention.masked_windows):
+    step = step.at_last() if term.basis.last else step
+    if term.basis.kind == "pairs" and (step.cached == step.before or convention.masked_windows):
         value = step.batch * step.new * (step.cached + step.new)
     if term.basis.kind == "pairs" and term.basis.chunk is not None and step.cached:
         value = step.batch * min(step.cached + 1, term.basis.chunk)
@@ -100,6 +116,10 @@ def _flops(op: Op, term: Term, step: Step, convention: Convention) -> int:
     if term.basis.kind == "sampled" and (convention.all_logits or op.name == "project_out"):
         value = step.batch * step.new
     return int(term.coefficient * value * (_experts_per_choice(op) if convention.all_experts else 1))
+
+
+def _value(op: Op, symbol: str) -> int:
+    return next(int(value) for name, value, _ in op.symbols if name == symbol)
 
 
 def _experts_per_choice(op: Op) -> Fraction:

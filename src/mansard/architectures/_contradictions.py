@@ -48,17 +48,10 @@ _WINDOWS = ("sliding_attention", "sliding", "local", "chunked_attention")
 # What configurations call their activation, where the family doesn't read the key by itself.
 _ACTIVATION_KEYS = ("mlp_hidden_act", "hidden_activation", "hidden_act", "activation_function", "ffn_act")
 # Those of Hugging Face transformers' ACT2FN; all kinds of GELU count the same.
-_ACTIVATIONS = (
+ACTIVATIONS = (
     "gelu", "gelu_10", "gelu_accurate", "gelu_fast", "gelu_new", "gelu_python", "gelu_python_tanh", "gelu_pytorch_tanh",
     "laplace", "leaky_relu", "linear", "mish", "prelu", "quick_gelu", "relu", "relu2", "relu6", "sigmoid", "silu",
     "swiglu", "swish", "tanh", "xielu",
-)  # fmt: skip
-# Classes that put something else than logits over the vocabulary behind the layers.
-# Words in the names of classes whose layers are of other kinds.
-_OTHER_KINDS = ("mamba", "rwkv", "jamba", "zamba", "bamba", "bitnet", "bert", "t5", "whisper", "clip", "vit")
-_OTHER_HEADS = (
-    "ForSequenceClassification", "ForTokenClassification", "ForQuestionAnswering", "ForMultipleChoice", "RewardModel",
-    "ForRewardModeling", "Eagle", "Eagle3",
 )  # fmt: skip
 
 
@@ -119,18 +112,23 @@ def _ignored(keys: Keys, name: str, model_type: str) -> None:
 def with_activation(keys: Keys, model: ModelConfig) -> ModelConfig:
     """The model with the activation that its configuration names, where the family has not read it."""
     name = next((name for name in _ACTIVATION_KEYS if keys.has(name)), None)
-    if name is None:
+    if name is None or not keys.is_sound(name):
         return model
     stated = keys.raw(name)
-    if not isinstance(stated, str) or stated not in _ACTIVATIONS:
-        hint = did_you_mean(stated, _ACTIVATIONS) if isinstance(stated, str) else ""
+    if not isinstance(stated, str) or stated not in ACTIVATIONS:
+        hint = did_you_mean(stated, ACTIVATIONS) if isinstance(stated, str) else ""
         keys.fault(name, "is no activation that is known", stated, hint=hint or "for example silu, gelu, relu")
         return model
-    kind = {"swiglu": "silu"}.get(stated, "gelu" if "gelu" in stated else stated)
+    kind = activation_kind(stated)
     parts = (layer.feed_forward for layer, _ in model.distinct_layers)
     if all(_kind(part) == kind for part in parts if part is not None):
         return model
     return replace(model, layers=tuple(_activated(model.layers, kind)))
+
+
+def activation_kind(stated: str) -> str:
+    """What is counted for an activation: all kinds of GELU count the same."""
+    return {"swiglu": "silu"}.get(stated, "gelu" if "gelu" in stated else stated)
 
 
 def _kind(part: FeedForward | MixtureOfExperts) -> str:
@@ -151,25 +149,3 @@ def _with_kind(part: FeedForward | MixtureOfExperts, kind: str) -> FeedForward |
         return part._replace(activation=kind)
     shared = part.shared._replace(activation=kind) if part.shared else None
     return part._replace(expert=part.expert._replace(activation=kind), shared=shared)
-
-
-def check_class(keys: Keys, architecture: str, known: tuple[str, ...]) -> bool:
-    """Whether the class has a head over the vocabulary; a class that has another one is refused.
-
-    `known` are the family's classes. A class that is none of them is noted, since only `model_type` was followed.
-    """
-    if architecture in known or not architecture:
-        return True
-    if any(word in architecture.lower() for word in _OTHER_KINDS):
-        keys.fault("architectures", "is no decoder of attention and feed-forward layers", architecture)
-    if architecture.endswith(_OTHER_HEADS):
-        keys.fault("architectures", "is no language model: its head gives no logits over the vocabulary", architecture,
-                   hint="classifiers and reward models are not counted yet")  # fmt: skip
-    bare = architecture.removesuffix("Model")
-    if bare != architecture and any(name.startswith(bare) for name in known):
-        text = f"{architecture} has no head: its hidden states are the output, and no logits are counted"
-        keys.note("no-head", text, "warning")
-        return False
-    text = f"architectures names {architecture}, which is no class of this model_type: model_type was followed"
-    keys.note("other-class", text, "warning")
-    return True

@@ -122,7 +122,8 @@ def latent_attention(
 
 def note_prediction_layers(keys: Keys) -> None:
     """Says that extra prediction layers of the checkpoint are not counted."""
-    count = keys.optional_size("num_nextn_predict_layers", "num_mtp_modules", minimum=0, maximum=MOST_LAYERS) or 0
+    names = ("num_nextn_predict_layers", "num_mtp_modules", "mtp_num_hidden_layers")
+    count = keys.optional_size(*names, minimum=0, maximum=MOST_LAYERS) or 0
     if count:
         keys.note("prediction-layers", f"{count} extra prediction layer(s) (MTP) are in the checkpoint and not counted")
 

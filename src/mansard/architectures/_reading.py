@@ -1,11 +1,14 @@
 """Keys that many families share, and the model around a list of layers: embedding, final norm and head."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from mansard.inputs.keys import MOST_LAYERS, MOST_POSITIONS, Keys
 from mansard.inputs.mechanisms import Embedding, Head, Layer
 from mansard.inputs.model import ModelConfig
 from mansard.inputs.weights import Norm
+
+_POSITIONS = ("max_position_embeddings", "model_max_length")
 
 
 def is_null(keys: Keys, name: str) -> bool:
@@ -64,5 +67,14 @@ def decoder(
         head=Head(dim=hidden_size, vocab_size=vocabulary, tied=is_tied, bias=head_bias),
         final_norm=final_norm or Norm(kind="rms", size=hidden_size),
         dtype=keys.dtype(),
-        max_position_embeddings=keys.optional_size("max_position_embeddings", maximum=MOST_POSITIONS),
+        max_position_embeddings=keys.optional_size(*_POSITIONS, maximum=MOST_POSITIONS),
     )
+
+
+def untied(keys: Keys, model: ModelConfig) -> ModelConfig:
+    """The model with a head of its own, for a class that never ties it; a note where the configuration asks for it."""
+    if model.head is None or not model.head.tied:
+        return model
+    text = "tie_word_embeddings is left out: the class keeps a head of its own whatever it says"
+    keys.note("ignored-key", text, "warning")
+    return replace(model, head=model.head._replace(tied=False))

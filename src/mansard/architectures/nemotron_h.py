@@ -9,11 +9,9 @@ Attention has no biases and no rotation. The class never ties its head.
 Sources: arXiv:2504.03624, arXiv:2512.20848; the class NemotronHForCausalLM of Hugging Face transformers.
 """
 
-from dataclasses import replace
-
 from mansard.architectures._experts import note_prediction_layers, routed
 from mansard.architectures._heads import head_attention
-from mansard.architectures._reading import decoder, nullable_size, quiet_flag
+from mansard.architectures._reading import decoder, nullable_size, quiet_flag, untied
 from mansard.architectures._state_space import layer_kinds, mamba2, note_chunks, scanned
 from mansard.inputs.keys import MOST_LAYERS, Keys
 from mansard.inputs.mechanisms import FeedForward, Layer, MixtureOfExperts
@@ -54,15 +52,7 @@ def read(keys: Keys) -> ModelConfig:
     layers = {kind: made[kind]() for kind in dict.fromkeys(kinds)}
     note_prediction_layers(keys)
     model = decoder(keys, hidden_size, [layers[kind] for kind in kinds], vocab_size=131072, tied=False)
-    return scanned(keys, _untied(keys, model))
-
-
-def _untied(keys: Keys, model: ModelConfig) -> ModelConfig:
-    if model.head is None or not model.head.tied:
-        return model
-    text = "tie_word_embeddings is left out: the class keeps a head of its own whatever it says"
-    keys.note("ignored-key", text, "warning")
-    return replace(model, head=model.head._replace(tied=False))
+    return scanned(keys, untied(keys, model))
 
 
 def _kinds(keys: Keys) -> tuple[str, ...]:
@@ -72,9 +62,11 @@ def _kinds(keys: Keys) -> tuple[str, ...]:
     pattern = _spelled(keys, keys.text(_PATTERN)) if spelled else ()
     if listed:
         kinds = layer_kinds(keys, *_LISTS, length=None, kinds=tuple(_LETTERS.values()))
-        keys.require(pattern in ((), kinds), _PATTERN, f"is not what {name} says", keys.raw(_PATTERN))
+        keys.require(
+            pattern in ((), kinds) or not keys.is_sound(name), _PATTERN, f"is not what {name} says", keys.raw(_PATTERN)
+        )
     else:
-        kinds = pattern or ("linear_attention", "moe", "full_attention", "mlp")
+        kinds = pattern if spelled else ("linear_attention", "moe", "full_attention", "mlp")
     if not listed and not spelled:
         keys.note("class-default", f"{name} is absent: the four layers of the class, one of each kind")
     keys.require(0 < len(kinds) <= MOST_LAYERS, name, f"must name between 1 and {MOST_LAYERS} layers", len(kinds))

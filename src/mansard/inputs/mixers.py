@@ -17,10 +17,11 @@ class Attention(NamedTuple):
     `v_head_dim` is the size of a value head where it differs from `head_dim`. `rotary_dim` is the part of each head
     that is rotated (0: positions come otherwise). Norms of queries, keys and values are inside the mixer.
     `k_bias` None: keys have a bias where queries and values do. `input_size`: the width that is read where it is not
-    the layer's. `gate_size`: columns of a projection that gates the output. `has_values` False: keys serve as values,
-    and have no projection of their own. `shares_cache`: attends to the keys and values of an earlier layer and keeps
-    none; `unused_parameters` are those of projections that the checkpoint has all the same. `vectors` counts elements
-    of further learned vectors and tables.
+    the layer's. `gate_size`: columns of a projection that gates the output, with a bias if `gate_bias`. `has_values`
+    False: keys serve as values, and have no projection of their own. `shares_cache`: attends to the keys and values of
+    an earlier layer and keeps none; `unused_parameters` are those of projections that the checkpoint has all the same.
+    `vectors` counts elements of further learned vectors and tables. `is_cached` False: of an encoder with a causal
+    mask, which keeps nothing.
     """
 
     heads: int
@@ -45,6 +46,8 @@ class Attention(NamedTuple):
     unused_parameters: int = 0
     v_norm: Norm | None = None
     vectors: int = 0
+    gate_bias: bool = False
+    is_cached: bool = True
 
     @property
     def value_dim(self) -> int:
@@ -53,7 +56,8 @@ class Attention(NamedTuple):
     @property
     def cache_elements_per_token(self) -> int:
         """Keys and values of one token in one layer, by key/value heads; 0 where an earlier layer's are used."""
-        return 0 if self.shares_cache or not self.causal else self.attended_elements_per_token
+        keeps = self.causal and self.is_cached and not self.shares_cache
+        return self.attended_elements_per_token if keeps else 0
 
     @property
     def attended_elements_per_token(self) -> int:
@@ -70,7 +74,7 @@ class Attention(NamedTuple):
             if self.has_values:
                 found.append(Matrix("v_proj", read, self.kv_heads * self.value_dim, self.qkv_bias))
         if self.gate_size:
-            found.append(Matrix("g_proj", read, self.gate_size))
+            found.append(Matrix("g_proj", read, self.gate_size, self.gate_bias))
         return tuple(found)
 
     def matrices(self, hidden_size: int) -> tuple[Matrix, ...]:
@@ -89,17 +93,18 @@ class Attention(NamedTuple):
 
 
 class Indexer(NamedTuple):
-    """Chooses the `top_k` tokens that a query of sparse attention sees, DeepSeek-V3.2-Exp (2025).
+    """Chooses the tokens that a query of sparse attention sees, DeepSeek-V3.2-Exp (2025).
 
     Each of `heads` index queries [query_dim → head_dim] is scored against one index key [hidden → head_dim] of every
     token before it, which is cached beside the latents; the scores are weighed by a projection [hidden → heads].
+    `norm` is that of the keys; `rotary_dim` elements of each query and key are rotated.
     """
 
     heads: int
     head_dim: int
-    top_k: int
     query_dim: int
     norm: Norm
+    rotary_dim: int = 0
 
     def matrices(self, hidden_size: int) -> tuple[Matrix, ...]:
         return (
@@ -114,8 +119,8 @@ class LatentAttention(NamedTuple):
 
     With r = kv_lora_rank it keeps r + qk_rope_head_dim elements per token and layer, whatever the head count.
     `q_lora_rank` None: queries are projected directly. `bias` is on the down-projections and the output. `top_k`: a
-    query sees no more than so many tokens, those that the `indexer` chooses; None with a `top_k`: an earlier layer's
-    choice is used again.
+    query sees no more than so many tokens, those that the `indexer` chooses; without one, an earlier layer's choice is
+    used again. `rotates` False: the part of a head that others rotate is left as it is.
     """
 
     heads: int
@@ -127,6 +132,7 @@ class LatentAttention(NamedTuple):
     bias: bool = False
     top_k: int | None = None
     indexer: Indexer | None = None
+    rotates: bool = True
     window: None = None
     chunk: None = None
 
@@ -229,11 +235,15 @@ class CrossAttention(NamedTuple):
 
 
 class ShortConvolution(NamedTuple):
-    """A causal convolution over the last `kernel` tokens, each channel by itself."""
+    """A causal convolution over the last `kernel` tokens, each channel by itself.
+
+    `kept`: so many inputs of each channel are kept by the class where they are not `kernel`; `kernel` - 1 are needed.
+    """
 
     channels: int
     kernel: int
     bias: bool = False
+    kept: int | None = None
 
     @property
     def parameters(self) -> int:
@@ -241,8 +251,18 @@ class ShortConvolution(NamedTuple):
 
     @property
     def state_elements(self) -> int:
-        """Inputs of one sequence as the classes keep them, `kernel` of each channel; `kernel` - 1 are needed."""
-        return self.channels * self.kernel
+        """Inputs of one sequence as the class keeps them."""
+        return self.channels * (self.kernel if self.kept is None else self.kept)
+
+
+class TokenShift(NamedTuple):
+    """Inputs that are mixed with those of the token before by learned vectors, as RWKV does it.
+
+    `kept`: elements of the token before. `mixes`: elements of the vectors; each is a weighted sum of two inputs.
+    """
+
+    kept: int
+    mixes: int
 
 
 class Recurrence(NamedTuple):
@@ -254,7 +274,8 @@ class Recurrence(NamedTuple):
     kind: what it is called ("mamba2", "gated_delta", …). projections: the products with the layer's input and those of
     narrow vectors that follow from it, in order. out: the products after the scan. state: elements of one sequence.
     scan_flops: vector FLOPs of one token, `scan_formula` in the `symbols` (symbol, value, what it is). vectors:
-    elements of learned vectors (decays, skips, time steps). norms: those inside the mixer.
+    elements of learned vectors (decays, skips, time steps). norms: those inside the mixer. shift: what of the token
+    before is mixed into the input.
     """
 
     kind: str
@@ -267,6 +288,7 @@ class Recurrence(NamedTuple):
     convolution: ShortConvolution | None = None
     vectors: int = 0
     norms: tuple[Norm, ...] = ()
+    shift: TokenShift | None = None
     window: None = None
     chunk: None = None
 
@@ -277,8 +299,9 @@ class Recurrence(NamedTuple):
 
     @property
     def convolution_state(self) -> int:
-        """Elements of the convolution's inputs that are kept of one sequence."""
-        return self.convolution.state_elements if self.convolution else 0
+        """Elements of earlier tokens' inputs that are kept of one sequence."""
+        convolved = self.convolution.state_elements if self.convolution else 0
+        return convolved + (self.shift.kept if self.shift else 0)
 
     def matrices(self, hidden_size: int) -> tuple[Matrix, ...]:
         del hidden_size  # the mixer was built for it
@@ -287,7 +310,8 @@ class Recurrence(NamedTuple):
     @property
     def vector_parameters(self) -> int:
         convolution = self.convolution.parameters if self.convolution else 0
-        return self.vectors + convolution + sum(norm.parameters for norm in self.norms)
+        mixes = self.shift.mixes if self.shift else 0
+        return self.vectors + convolution + mixes + sum(norm.parameters for norm in self.norms)
 
 
 Mixer: TypeAlias = Attention | LatentAttention | CrossAttention | Recurrence

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from mansard.inputs.encoder import Encoder
-from mansard.inputs.mechanisms import Embedding, FeedForward, Head, Layer, MixtureOfExperts, Quantization
+from mansard.inputs.mechanisms import Embedding, FeedForward, Head, Layer, MixtureOfExperts, Quantization, Streams
 from mansard.inputs.mixers import CrossAttention, Recurrence
 from mansard.inputs.notes import Note
 from mansard.inputs.stored import StoredWeights
@@ -20,8 +20,9 @@ class ModelConfig:
 
     For a model given as a parameter count alone `layers` is empty and `opaque_parameters` is the count. A model that is
     nothing but an encoder has no layers of its own. `start_tokens`: those that the decoder of an encoder-decoder begins
-    with. `state_dtype`: in which recurrent layers keep their state.
-    `stored`: what the model's files hold, where they were read.
+    with. `generates` False: its class has no head over the vocabulary, as those that embed or classify, so that one
+    pass over the prompt is all of it unless more is asked for. `state_dtype`: in which recurrent layers keep their
+    state. `stored`: what the model's files hold, where they were read.
     """
 
     name: str
@@ -35,6 +36,7 @@ class ModelConfig:
     final_norm: Norm | None
     encoders: tuple[Encoder, ...] = ()
     start_tokens: int = 0
+    generates: bool = True
     dtype: str = "bf16"
     state_dtype: str = "fp32"
     quantization: Quantization | None = None
@@ -62,7 +64,7 @@ class ModelConfig:
     @property
     def parameters_active_no_embedding(self) -> int:
         """The same without the token embedding, which is a look-up; the head stays, tied or not."""
-        looked_up = sum(encoder.embedding.token_parameters for encoder in self.encoders if encoder.embedding)
+        looked_up = sum(encoder.looked_up_parameters for encoder in self.encoders)
         if self.embedding is not None:
             looked_up += self.embedding.per_layer_vocab * self.embedding.per_layer_dim
             if self.head is None or not self.head.tied:
@@ -83,7 +85,7 @@ class ModelConfig:
 
     @property
     def convolution_state_elements(self) -> int:
-        """Elements of the inputs of short convolutions that are kept of one sequence, summed over the layers."""
+        """Elements of earlier tokens' inputs that are kept of one sequence, summed over the layers."""
         return sum(count * mixer.convolution_state for mixer, count in self._recurrences())
 
     @property
@@ -138,6 +140,7 @@ def layer_parameters(layer: Layer, hidden_size: int) -> int:
     """All parameters of one layer: every expert, every bias and norm."""
     mixers = sum(_parameters(mixer.matrices(hidden_size)) + mixer.vector_parameters for mixer in layer.mixers)
     around = sum(norm.parameters for norm in layer.norms) + _parameters(layer.extras) + layer.vectors
+    around += _streams_parameters(layer.streams)
     part = layer.feed_forward
     if part is None:
         return mixers + around
@@ -150,7 +153,7 @@ def encoder_parameters(encoder: Encoder) -> int:
     """All parameters of an encoder with what goes before and after its layers."""
     return (
         stack_parameters(distinct(encoder.layers), encoder.hidden_size)
-        + _parameters(applied.matrix for applied in (*encoder.front, *encoder.back))
+        + sum(applied.parameters for applied in (*encoder.front, *encoder.back))
         + sum(norm.parameters for norm in encoder.norms)
         + encoder.vectors
         + (embedding_parameters(encoder.embedding) if encoder.embedding else 0)
@@ -159,13 +162,21 @@ def encoder_parameters(encoder: Encoder) -> int:
 
 def embedding_parameters(embedding: Embedding) -> int:
     """All parameters of an embedding: its tables, norms and projections."""
-    matrices = (matrix for matrix in (embedding.project_in, embedding.project_out, *embedding.extras) if matrix)
+    around = (embedding.project_in, embedding.project_out, *embedding.extras, *embedding.extras_out)
+    matrices = (matrix for matrix in around if matrix)
     norms = (norm for norm in (embedding.norm, *embedding.extra_norms) if norm)
     return sum(embedding.table_parameters) + _parameters(matrices) + sum(norm.parameters for norm in norms)
 
 
 def _parameters(matrices: Iterable[Matrix]) -> int:
     return sum(matrix.parameters for matrix in matrices)
+
+
+def _streams_parameters(streams: Streams | None) -> int:
+    if streams is None:
+        return 0
+    norms = sum(norm.parameters for norm in streams.norms)
+    return _parameters(matrix for matrix, _ in streams.matrices) + norms + streams.vectors
 
 
 def _mixture_parameters(part: MixtureOfExperts, hidden_size: int) -> int:

@@ -80,6 +80,27 @@ class FixedImage(NamedTuple):
         return Reading(many, side * side + self.beside, many * self.given, (side, side))
 
 
+class PaddedImage(NamedTuple):
+    """Images near their own proportions, cut into at most `tokens` squares and padded to as many.
+
+    Source: SigLIP 2, arXiv:2502.14786, 2.4.3 (NaFlex), and its published preprocessor.
+    """
+
+    tokens: int
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        return ("images",)
+
+    def reading(self, asked: Asked) -> Reading:
+        """One sequence for each image, or for each frame of a video.
+
+        >>> PaddedImage(256).reading(Asked(images=2))
+        Reading(sequences=2, tokens=256, given=0, grid=(0, 0))
+        """
+        return Reading(asked.images * asked.frames, self.tokens)
+
+
 class NativeImage(NamedTuple):
     """Images near their own size: sides rounded to whole squares of `merge` × `merge` patches, within bounds of pixels.
 

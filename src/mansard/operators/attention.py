@@ -1,5 +1,6 @@
 """Attention over cached and new tokens: by heads (whole, windowed, chunked) and by latents; fused and standard."""
 
+from mansard.inputs.encoder import Pooling
 from mansard.inputs.mixers import Attention, CrossAttention, Indexer, LatentAttention
 from mansard.operators.cost import Form, Op, Setting, Term, form
 from mansard.operators.step import SOURCE, TOKENS, Basis
@@ -17,6 +18,17 @@ def head_attention(mixer: Attention, setting: Setting) -> Op:
     tokens' too unless they are fused with what produced them. Standard: the whole n×(c + n) square, whose scores and
     probabilities are written and read. FLOPs go by query heads, bytes by key/value heads (GQA, MQA and MHA alike).
     Source: Dao et al., FlashAttention, arXiv:2205.14135.
+
+    One query of Llama-3.1-8B that sees 4,096 tokens, 4,095 of them in the cache:
+
+    >>> from mansard.operators.step import Step
+    >>> setting = Setting("bf16", 16, 16, fusion="full", attention="fused")
+    >>> op = head_attention(Attention(heads=32, kv_heads=8, head_dim=128), setting)
+    >>> cost = op.cost(Step(batch=1, new=1, cached=4095))
+    >>> cost.flops, 2 * (128 + 128) * 32 * 4096
+    (67108864, 67108864)
+    >>> cost.cache_read_bytes, 4095 * 8 * (128 + 128) * 2
+    (16773120, 16773120)
     """
     standard = setting.attention == "standard"
     pairs = _seen(mixer, standard=standard)
@@ -44,6 +56,22 @@ def latent_attention(mixer: LatentAttention, setting: Setting) -> Op:
     The new tokens' own projections are the same matrix work in both, counted with kv_b_proj. With a top_k a query sees
     no more than so many tokens; of those that several queries choose the least is read that any choice must.
     Source: DeepSeek-V2, arXiv:2405.04434; sparse: DeepSeek-V3.2-Exp (2025).
+
+    DeepSeek-V3, one query that sees 4,096 tokens. Absorbed it reads latents alone; expanded it makes keys and values of
+    all cached tokens again:
+
+    >>> from mansard.operators.step import Step
+    >>> setting = Setting("bf16", 16, 16, fusion="full", attention="absorbed")
+    >>> sizes = dict(heads=128, q_lora_rank=1536, kv_lora_rank=512, qk_nope_head_dim=128, qk_rope_head_dim=64)
+    >>> mixer = LatentAttention(**sizes, v_head_dim=128)
+    >>> step = Step(batch=1, new=1, cached=4095)
+    >>> latent_attention(mixer, setting).cost(step).flops, 2 * 128 * (2 * 512 + 64) * 4096
+    (1140850688, 1140850688)
+    >>> latent_attention(mixer, setting).cost(step).cache_read_bytes, 4095 * (512 + 64) * 2
+    (4717440, 4717440)
+    >>> expanded = latent_attention(mixer, setting._replace(attention="expanded")).cost(step)
+    >>> expanded.flops, 2 * 128 * (128 + 64 + 128) * 4096 + 2 * 512 * 128 * (128 + 128) * 4095
+    (137740943360, 137740943360)
     """
     pairs, reads, whole = Basis("pairs", mixer.top_k), Basis("reads", mixer.top_k), Basis("reads")
     heads, latent = mixer.heads, mixer.kv_lora_rank
@@ -77,6 +105,14 @@ def index_scores(indexer: Indexer, setting: Setting) -> Op:
 
     Reads the index keys of all cached tokens. A rectified and weighed sum over the heads, 3 vector FLOPs a head, gives
     the score. Source: DeepSeek-V3.2-Exp (2025).
+
+    >>> from mansard.operators.step import Step
+    >>> setting = Setting("bf16", 16, 16, fusion="full", attention="absorbed")
+    >>> from mansard.inputs.weights import Norm
+    >>> indexer = Indexer(heads=64, head_dim=128, query_dim=1536, norm=Norm("layer", 128))
+    >>> op = index_scores(indexer, setting)
+    >>> op.cost(Step(batch=1, new=1, cached=8191)).flops, 2 * 64 * 128 * 8192
+    (134217728, 134217728)
     """
     pairs = Basis("pairs")
     per_token = -(-indexer.head_dim * setting.cache_bits // 8)
@@ -102,6 +138,16 @@ def cross_attention(mixer: CrossAttention, setting: Setting) -> Op:
     """Attention to the S tokens of another sequence, whose keys and values were made once: 4·d·H FLOPs a pair.
 
     All S keys and values of each sequence are read in every step. Source: arXiv:1706.03762, 3.2.3.
+
+    A layer of Whisper-large-v3, whose decoder attends to the 1,500 tokens of 30 seconds:
+
+    >>> from mansard.operators.step import Step
+    >>> setting = Setting("bf16", 16, 16, fusion="full", attention="fused")
+    >>> cost = cross_attention(CrossAttention(20, 20, 64), setting).cost(Step(1, 1, 4, source=1500))
+    >>> cost.flops, 4 * 64 * 20 * 1500
+    (7680000, 7680000)
+    >>> cost.cache_read_bytes, 1500 * 2 * 20 * 64 * 2
+    (7680000, 7680000)
     """
     pairs = Basis("cross_pairs")
     per_token = -(-mixer.source_elements_per_token * setting.cache_bits // 8)
@@ -124,6 +170,22 @@ def cross_attention(mixer: CrossAttention, setting: Setting) -> Op:
     )
 
 
+def pooling(part: Pooling, setting: Setting) -> Op:
+    """Attention of q learned queries to all tokens of an encoder: 4·d·H·q FLOPs a token. Source: arXiv:2205.01917."""
+    width = part.heads * part.head_dim
+    moved = 0 if setting.fusion == "full" else 2 * width
+    return Op(
+        name="pooling_attention",
+        kind="attention",
+        group="encoder_back",
+        dtype=setting.activation_dtype,
+        symbols=(("H", part.heads, "heads"), ("d", part.head_dim, "size of a head"), ("q", part.queries, "queries")),
+        flops=form(4 * width * part.queries, TOKENS, "4·d·H·q"),
+        vector_flops=form(SOFTMAX_FLOPS * part.heads * part.queries, TOKENS, f"{SOFTMAX_FLOPS}·H·q"),
+        activation_bytes=form(setting.activation_bytes(moved), TOKENS, "2·H·d·a"),
+    )
+
+
 def cross_append(mixer: CrossAttention, setting: Setting) -> Op:
     """Keys and values of the encoder's output written once, for every step to read."""
     per_token = -(-mixer.source_elements_per_token * setting.cache_bits // 8)
@@ -138,7 +200,14 @@ def cross_append(mixer: CrossAttention, setting: Setting) -> Op:
 
 
 def append(mixer: Attention | LatentAttention, setting: Setting) -> Op:
-    """The new tokens' keys and values (or latents) written to the cache: n written, none read back."""
+    """The new tokens' keys and values (or latents) written to the cache: n written, none read back.
+
+    >>> from mansard.operators.step import Step
+    >>> setting = Setting("bf16", 16, 16, fusion="full", attention="fused")
+    >>> op = append(Attention(heads=32, kv_heads=8, head_dim=128), setting)
+    >>> op.cost(Step(batch=2, new=1000, cached=0)).cache_write_bytes, 2 * 1000 * 8 * (128 + 128) * 2
+    (8192000, 8192000)
+    """
     elements = mixer.cache_elements_per_token
     per_token = -(-elements * setting.cache_bits // 8)
     # The usual kernel rotates and appends at once, so that only an engine without fusion reads what it appends again.

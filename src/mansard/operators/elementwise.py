@@ -6,7 +6,7 @@ convention; matrix work doesn't depend on them.
 
 from typing import TYPE_CHECKING
 
-from mansard.inputs.mechanisms import Embedding, FeedForward, MixtureOfExperts
+from mansard.inputs.mechanisms import Embedding, FeedForward, MixtureOfExperts, Streams
 from mansard.inputs.mixers import Attention, LatentAttention
 from mansard.inputs.weights import Norm
 from mansard.operators.attention import SOFTCAP_FLOPS, SOFTMAX_FLOPS
@@ -37,6 +37,12 @@ def norm(name: str, part: Norm, setting: Setting, *, group: str, residual: bool 
     """A normalisation of one vector per token (`repeats` of them per head); with the residual's sum if that is fused.
 
     Bytes: the weight once; in and out, with fused residual two of each, unless activations stay on the chip.
+    Source: RMS norm, arXiv:1910.07467; layer norm, arXiv:1607.06450.
+
+    >>> from mansard.operators.step import Step
+    >>> setting = Setting("bf16", 16, 16, fusion="full", attention="fused")
+    >>> norm("norm", Norm("rms", 4096), setting, group="norm").cost(Step(8, 1, 0)).vector_flops, 4 * 4096 * 8
+    (131072, 131072)
     """
     width = part.size * part.repeats
     vectors = {"full": 0, "usual": 4 if residual else 2, "none": 2}[setting.fusion]
@@ -69,12 +75,13 @@ def residual(hidden_size: int, setting: Setting) -> Op:
 def rotary(mixer: Attention | LatentAttention, setting: Setting) -> Op:
     """Rotary positions on the rotated part of every query and key head. Source: RoFormer, arXiv:2104.09864."""
     if isinstance(mixer, Attention):
-        rotated, width = (
-            (mixer.heads + mixer.kv_heads) * mixer.rotary_dim,
-            (mixer.heads + mixer.kv_heads) * mixer.head_dim,
-        )
-    else:  # one rotary key for all heads
+        turned = mixer.heads + (0 if mixer.shares_cache else mixer.kv_heads)  # shared keys are rotated already
+        rotated, width = turned * mixer.rotary_dim, turned * mixer.head_dim
+    else:  # one rotary key for all heads, and one for all index heads
         rotated = width = (mixer.heads + 1) * mixer.qk_rope_head_dim
+        if mixer.indexer:
+            rotated += (mixer.indexer.heads + 1) * mixer.indexer.rotary_dim
+            width += (mixer.indexer.heads + 1) * mixer.indexer.head_dim
     vectors = {"full": 0, "usual": 2, "none": 2}[setting.fusion]
     return Op(
         name="rotary",
@@ -88,7 +95,16 @@ def rotary(mixer: Attention | LatentAttention, setting: Setting) -> Op:
 
 
 def activation(name: str, part: FeedForward, setting: Setting, *, group: str, per_token: int = 1) -> Op:
-    """The non-linearity, and the product with the gate: one kernel unless nothing is fused."""
+    """The non-linearity, and the product with the gate: one kernel unless nothing is fused.
+
+    Source: gates, arXiv:2002.05202; SiLU and GELU, arXiv:1606.08415.
+
+    >>> from mansard.operators.step import Step
+    >>> setting = Setting("bf16", 16, 16, fusion="full", attention="fused")
+    >>> op = activation("activation", FeedForward(14336, gated=True), setting, group="feed_forward")
+    >>> op.cost(Step(1, 1, 0)).vector_flops, (4 + 1) * 14336
+    (71680, 71680)
+    """
     width = part.intermediate_size * per_token
     flops = ACTIVATION_FLOPS.get(part.activation, GELU_FLOPS) + (1 if part.gated else 0)
     vectors = {"full": 0, "usual": 3 if part.gated else 2, "none": 5 if part.gated else 2}[setting.fusion]
@@ -189,6 +205,24 @@ def added_vectors(name: str, elements: int, width: int, setting: Setting) -> Op:
         vector_flops=form(width, TOKENS, "h"),
         weight_bytes=form(setting.vector_bytes(elements), ONE, "N·w"),
         activation_bytes=form(setting.activation_bytes(vectors * width), TOKENS, f"{vectors}·h·a"),
+    )
+
+
+def mixed_streams(part: Streams, hidden_size: int, setting: Setting) -> Op:
+    """The layer's input made of A residual streams, and its output added to all of them; each read and written twice.
+
+    Sources: AltUp, arXiv:2301.13310; hyper-connections, arXiv:2409.19606.
+    """
+    moved = 0 if setting.fusion == "full" else 4 * part.number * hidden_size
+    return Op(
+        name="streams",
+        kind="elementwise",
+        group="residual",
+        dtype=setting.activation_dtype,
+        symbols=(("A", part.number, "residual streams"), ("h", hidden_size, "hidden size")),
+        vector_flops=form(part.vector_flops, TOKENS, part.formula),
+        weight_bytes=form(setting.vector_bytes(part.vectors), ONE, "w"),
+        activation_bytes=form(setting.activation_bytes(moved), TOKENS, "4·A·h·a"),
     )
 
 
