@@ -7,26 +7,14 @@ so that products over time leave out the first. Source: Wan team, arXiv:2503.203
 from typing import NamedTuple
 
 from mansard.components._sheet import Sheet
+from mansard.components._videos import CUBE, POINT, Volume, finish, residual_block
 from mansard.inputs.component import Component
 from mansard.inputs.keys import Keys
 from mansard.inputs.parts import Part
 
 CLASSES = ("AutoencoderKLWan", "AutoencoderKLQwenImage")
 
-_CUBE = (3, 3, 3)
 _MOST_LEVELS = 10
-
-
-class Volume(NamedTuple):
-    """Frames, height and width of features."""
-
-    frames: int
-    height: int
-    width: int
-
-    @property
-    def positions(self) -> int:
-        return self.frames * self.height * self.width
 
 
 class Shape(NamedTuple):
@@ -92,15 +80,15 @@ def read(keys: Keys) -> Component:
 
 def _decoder(shape: Shape, volume: Volume) -> tuple[Part, ...]:
     sheet = Sheet()
-    sheet.convolution("post_quant_conv", shape.latents, shape.latents, (1, 1, 1), volume)
-    sheet.convolution("conv_in", shape.latents, shape.first[1], _CUBE, volume)
+    sheet.convolution("post_quant_conv", shape.latents, shape.latents, POINT, volume)
+    sheet.convolution("conv_in", shape.latents, shape.first[1], CUBE, volume)
     inputs = shape.first[1]
     _middle(sheet, inputs, volume)
     last = len(shape.decoder) - 1
     for level, outputs in enumerate(reversed(shape.decoder)):
         with sheet.block(f"up_{level}"):
             for _ in range(shape.layers + 1):
-                _residual_block(sheet, inputs, outputs, volume)
+                residual_block(sheet, inputs, outputs, volume, norm="rms")
                 inputs = outputs
             if level < last:
                 narrow = outputs if shape.is_residual else outputs // 2
@@ -108,54 +96,41 @@ def _decoder(shape: Shape, volume: Volume) -> tuple[Part, ...]:
                 if shape.is_residual:
                     sheet.residual(volume.positions, narrow)
                 inputs = narrow
-    _finish(sheet, inputs, shape.outputs, volume)
+    finish(sheet, inputs, shape.outputs, volume, norm="rms")
     return sheet.parts
 
 
 def _encoder(shape: Shape, volume: Volume) -> tuple[Part, ...]:
     sheet = Sheet()
     inputs = shape.first[0]
-    sheet.convolution("conv_in", shape.inputs, inputs, _CUBE, volume)
+    sheet.convolution("conv_in", shape.inputs, inputs, CUBE, volume)
     for level, outputs in enumerate(shape.encoder):
         with sheet.block(f"down_{level}"):
             for _ in range(shape.layers):
-                _residual_block(sheet, inputs, outputs, volume)
+                residual_block(sheet, inputs, outputs, volume, norm="rms")
                 inputs = outputs
             if level < len(shape.encoder) - 1:
                 volume = _downsample(sheet, outputs, volume, over_time=shape.halves_time[level])
             if shape.is_residual:
                 sheet.residual(volume.positions, outputs)
     _middle(sheet, inputs, volume)
-    _finish(sheet, inputs, 2 * shape.latents, volume)
-    sheet.convolution("quant_conv", 2 * shape.latents, 2 * shape.latents, (1, 1, 1), volume)
+    finish(sheet, inputs, 2 * shape.latents, volume, norm="rms")
+    sheet.convolution("quant_conv", 2 * shape.latents, 2 * shape.latents, POINT, volume)
     return sheet.parts
-
-
-def _residual_block(sheet: Sheet, inputs: int, outputs: int, volume: Volume) -> None:
-    positions = volume.positions
-    sheet.norm("norm1", "rms", inputs, positions)
-    sheet.activation("silu", inputs * positions)
-    sheet.convolution("conv1", inputs, outputs, _CUBE, volume)
-    sheet.norm("norm2", "rms", outputs, positions)
-    sheet.activation("silu", outputs * positions)
-    sheet.convolution("conv2", outputs, outputs, _CUBE, volume)
-    if inputs != outputs:
-        sheet.convolution("conv_shortcut", inputs, outputs, (1, 1, 1), volume)
-    sheet.residual(positions, outputs)
 
 
 def _middle(sheet: Sheet, channels: int, volume: Volume) -> None:
     """Two residual blocks, and between them attention within each frame, whose projections are 1×1 convolutions."""
     area = volume.height * volume.width
     with sheet.block("mid"):
-        _residual_block(sheet, channels, channels, volume)
+        residual_block(sheet, channels, channels, volume, norm="rms")
         sheet.norm("norm", "rms", channels, volume.positions)
         sheet.convolution("to_qkv", channels, 3 * channels, (1, 1), volume)
         with sheet.block("mid", volume.frames):
             sheet.attention(area, area, 1, channels)
         sheet.convolution("proj", channels, channels, (1, 1), volume)
         sheet.residual(volume.positions, channels)
-        _residual_block(sheet, channels, channels, volume)
+        residual_block(sheet, channels, channels, volume, norm="rms")
 
 
 def _upsample(sheet: Sheet, inputs: int, outputs: int, volume: Volume, *, over_time: bool) -> Volume:
@@ -178,10 +153,3 @@ def _downsample(sheet: Sheet, channels: int, volume: Volume, *, over_time: bool)
     after = smaller._replace(frames=(volume.frames - 1) // 2)
     sheet.convolution("time_conv", channels, channels, (3, 1, 1), after, before=smaller)
     return smaller._replace(frames=1 + after.frames)
-
-
-def _finish(sheet: Sheet, inputs: int, outputs: int, volume: Volume) -> None:
-    with sheet.block("output"):
-        sheet.norm("norm_out", "rms", inputs, volume.positions)
-        sheet.activation("silu", inputs * volume.positions)
-        sheet.convolution("conv_out", inputs, outputs, _CUBE, volume)
