@@ -1,4 +1,4 @@
-"""Blocks of three-dimensional convolutions that autoencoders of videos share; causal ones are padded otherwise, no more."""
+"""Blocks of three-dimensional convolutions that autoencoders of videos share; causal ones differ in padding alone."""
 
 from typing import NamedTuple
 
