@@ -35,6 +35,20 @@ _FROM_TEXT = (
     "WanImageToVideoPipeline", "CogVideoXPipeline", "LTXPipeline", "MochiPipeline", "CosmosTextToWorldPipeline",
     "Cosmos2TextToImagePipeline",
 )  # fmt: skip
+# Keys that change no count: numerics, scales of latents, angles of positions, what training alone uses.
+_HARMLESS = frozenset((
+    "addition_embed_type_num_heads", "addition_time_embed_dim", "axes_dims", "axes_dims_rope", "axes_lens",
+    "batch_norm_eps", "batch_norm_momentum", "controlnet_block_every_n", "controlnet_conditioning_channel_order",
+    "decoder_act_fns", "decoder_causal", "decoder_conv_act_fn", "downsample_padding", "dropout", "encoder_causal",
+    "eps", "flip_sin_to_cos", "force_upcast", "freq_shift", "guidance_embeds_scale", "img_context_dim_out",
+    "img_context_num_tokens", "interpolation_scale", "invert_scale_latents", "latents_mean", "latents_std",
+    "mid_block_scale_factor", "norm_eps", "norm_num_groups", "num_embeds_ada_norm", "pos_embed_max_size",
+    "resnet_norm_eps", "resnet_out_scale_factor", "rope_axes_dim", "rope_max_seq_len", "rope_scale", "rope_theta",
+    "sample_height", "sample_size", "sample_width", "scale_factor_spatial", "scale_factor_temporal", "scaling_factor",
+    "shift_factor", "spatial_interpolation_scale", "t_scale", "temporal_interpolation_scale", "timestep_activation_fn",
+    "timestep_scale", "upcast_attention", "use_layer3d_rope",
+))  # fmt: skip
+_MOST_NOTED = 20
 
 
 def load_pipeline(name: str | os.PathLike[str]) -> Pipeline:
@@ -81,6 +95,9 @@ def read_component(document: Mapping[str, Any], source: str) -> Component:
     component: Component = family.read(keys)
     dtype = keys.dtype()
     keys.finish()
+    unread = [name for name in document if name not in keys.asked and name not in _HARMLESS and name[:1] != "_"]
+    for name in unread[:_MOST_NOTED]:
+        keys.note("unread-key", f"{printable(name)[:100]!r} is not read: the counts are those without it", "warning")
     notes = tuple(dict.fromkeys((*component.notes, *keys.notes)))
     return replace(component, source=printable(source), dtype=dtype, notes=notes)
 

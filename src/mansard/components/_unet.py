@@ -86,13 +86,15 @@ def read_shape(keys: Keys) -> Shape:
     depth = depths[-1] if middle_kind == _MIDDLE[0] else 0
     keys.require(middle_kind != _MIDDLE[1], "mid_block_type", "is not supported yet", middle_kind)
     has_added = keys.raw("addition_embed_type") == "text_time"
+    added_dim = keys.optional_size("projection_class_embeddings_input_dim") or 0
+    keys.require(bool(added_dim) or not has_added, "projection_class_embeddings_input_dim", "is required but absent")
     return Shape(
         inputs=keys.size("in_channels", default=4),
         levels=levels,
         middle=Level(widths[-1], 1, depth, heads[-1], text_dims[-1]) if middle_kind else None,
         time_dim=keys.optional_size("time_embedding_dim") or 4 * widths[0],
         time_condition=keys.optional_size("time_cond_proj_dim") or 0,
-        added_dim=keys.size("projection_class_embeddings_input_dim") if has_added else 0,
+        added_dim=added_dim if has_added else 0,
         scales=keys.text("resnet_time_scale_shift", default="default", choices=("default", "scale_shift")) != "default",
         has_linear_projection=keys.flag("use_linear_projection", default=False),
         only_cross=_flags(keys, "only_cross_attention", count),

@@ -50,6 +50,7 @@ def read(keys: Keys) -> Component:
     patch = keys.sizes("patch_size", default=(1, 2, 2), length=3)
     inputs = keys.size("in_channels", default=16)
     image_dim = keys.optional_size("image_dim") or 0
+    keys.text("qk_norm", default="rms_norm_across_heads", choices=("rms_norm_across_heads",))
     added_dim = keys.optional_size("added_kv_proj_dim") or 0
     keys.require(bool(image_dim) == bool(added_dim), "added_kv_proj_dim", "must be there with image_dim, and only then")
     positions = keys.optional_size("pos_embed_seq_len") or 0
