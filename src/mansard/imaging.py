@@ -206,17 +206,18 @@ def _encode(pipeline: Pipeline, items: int, deployment: Deployment, engine: Engi
 
 def _widest(text: TextEncoder) -> int:
     """Elements of one token at a text encoder's widest point."""
-    encoders = text.model.encoders
-    return max(map(memory.widest_of_encoder, encoders)) if encoders else memory.widest_elements(text.model)
+    model = text.model
+    return memory.widest_elements(model) if model.has_decoder else max(map(memory.widest_of_encoder, model.encoders))
 
 
 def _text_operators(text: TextEncoder, deployment: Deployment, engine: Engine) -> Iterator[Op]:
+    """A language model reads the prompt as in prefill, without logits; towers that it has for images read nothing."""
     model = text.model
-    if model.encoders:
-        found = [op for one in model.encoders for op in encoder_operators(one, model, deployment, engine)]
-    else:
+    if model.has_decoder:
         ops = model_operators(model, deployment, engine)
         found = [op for op in ops if op.name not in ("lm_head", "sampling")]
+    else:
+        found = [op for one in model.encoders for op in encoder_operators(one, model, deployment, engine)]
     step = Step(batch=1, new=text.tokens, cached=0)
     return (over(op, step) for op in found)
 

@@ -128,3 +128,16 @@ def test_a_causal_decoder_makes_one_frame_of_the_first_and_four_of_every_other()
     )
     pixels = 64 * 64
     assert [parts["conv_out"].positions for parts in (one, two, three)] == [pixels, 5 * pixels, 9 * pixels]  # type: ignore[union-attr]
+
+
+def test_text_encoders_of_flux_by_hand() -> None:
+    n, h, f, layers = 77, 768, 3072, 12  # CLIP, whose tokens see those before them
+    clip = layers * (2 * n * (4 * h * h + 2 * h * f) + 4 * h * n * (n + 1) // 2)
+    m, d, wide, deep = 512, 4096, 10_240, 24  # T5, with a gate
+    t5 = deep * (2 * m * (4 * d * d + 3 * d * wide) + 4 * m * m * d)
+    found = denoise("flux.1-dev")
+    assert stage_flops(found.stages["encode"]) == clip + t5
+    assert {name: found.weight_bytes[name] for name in ("text_encoder", "text_encoder_2")} == {
+        "text_encoder": 2 * 123_060_480,
+        "text_encoder_2": 2 * 4_762_310_656,
+    }
