@@ -4,8 +4,9 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from mansard.components._images import ONE, THREE, Area, downsample, residual_block
+from mansard.components._levels import MOST_BLOCKS, level_widths
 from mansard.components._sheet import Sheet
-from mansard.inputs.keys import Keys
+from mansard.inputs.keys import WIDEST, Keys
 
 _DOWN = ("DownBlock2D", "CrossAttnDownBlock2D")
 _UP = ("UpBlock2D", "CrossAttnUpBlock2D")
@@ -62,12 +63,12 @@ def read_shape(keys: Keys) -> Shape:
         if harmless is not None and name in keys.document and value not in harmless:
             keys.fault(name, "turns on a mechanism that is not supported yet", value)
     keys.text("act_fn", default="silu", choices=("silu", "swish"))
-    widths = keys.sizes("block_out_channels", default=(320, 640, 1280, 1280))
+    widths = level_widths(keys, "block_out_channels", (320, 640, 1280, 1280))
     count = len(widths)
     kinds = keys.texts("down_block_types", default=(*_DOWN[1:] * (count - 1), _DOWN[0]), choices=_DOWN, length=count)
-    layers = _each(keys, "layers_per_block", 2, count)
+    layers = _each(keys, "layers_per_block", 2, count, MOST_BLOCKS)
     heads = _each(keys, "num_attention_heads" if keys.has("num_attention_heads") else "attention_head_dim", 8, count)
-    depths = _each(keys, "transformer_layers_per_block", 1, count)
+    depths = _each(keys, "transformer_layers_per_block", 1, count, MOST_BLOCKS)
     text_dims = _each(keys, "cross_attention_dim", 1280, count)
     keys.finish()
     for width, number in zip(widths, heads, strict=True):
@@ -102,11 +103,11 @@ def read_shape(keys: Keys) -> Shape:
     )
 
 
-def _each(keys: Keys, name: str, default: int, count: int) -> tuple[int, ...]:
+def _each(keys: Keys, name: str, default: int, count: int, most: int = WIDEST) -> tuple[int, ...]:
     """A number for every level, given once or as a list."""
     if isinstance(keys.raw(name), (list, tuple)):
-        return keys.sizes(name, length=count)
-    return (keys.size(name, default=default),) * count
+        return keys.sizes(name, length=count, maximum=most)
+    return (keys.size(name, default=default, maximum=most),) * count
 
 
 def _flags(keys: Keys, name: str, count: int) -> tuple[bool, ...]:

@@ -6,6 +6,7 @@ Source: Chen et al., arXiv:2410.10733.
 from typing import NamedTuple
 
 from mansard.components._images import THREE, Area
+from mansard.components._levels import level_widths
 from mansard.components._sheet import Sheet
 from mansard.inputs.component import Component
 from mansard.inputs.keys import Keys
@@ -66,7 +67,7 @@ def read(keys: Keys) -> Component:
 
 
 def _side(keys: Keys, name: str, layers: tuple[int, ...], *, shuffles: bool) -> Side:
-    widths = keys.sizes(f"{name}_block_out_channels", default=(128, 256, 512, 512, 1024, 1024))
+    widths = level_widths(keys, f"{name}_block_out_channels", (128, 256, 512, 512, 1024, 1024))
     count = len(widths)
     found = keys.sizes(f"{name}_layers_per_block", default=layers, length=count, minimum=0, maximum=100)
     given = keys.raw(f"{name}_block_types")

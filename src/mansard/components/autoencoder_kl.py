@@ -6,6 +6,7 @@ Source: Rombach et al., arXiv:2112.10752.
 from typing import NamedTuple
 
 from mansard.components._images import THREE, Area, downsample, residual_block, single_head_attention, upsample
+from mansard.components._levels import level_widths
 from mansard.components._sheet import Sheet
 from mansard.inputs.component import Component
 from mansard.inputs.keys import Keys
@@ -33,7 +34,9 @@ class Shape(NamedTuple):
 def read(keys: Keys) -> Component:
     """An autoencoder of images from its config."""
     is_flux2 = keys.raw("_class_name") == _FLUX2
-    widths = keys.sizes("block_out_channels", default=(128, 256, 512, 512) if is_flux2 else (64,))
+    if is_flux2:
+        keys.raw("patch_size")  # how the pipeline packs latents: nothing that the autoencoder computes
+    widths = level_widths(keys, "block_out_channels", (128, 256, 512, 512) if is_flux2 else (64,))
     for name, kind in (("down_block_types", "DownEncoderBlock2D"), ("up_block_types", "UpDecoderBlock2D")):
         given = keys.texts(name, default=(kind,) * len(widths), choices=(kind,))
         keys.require(len(given) == len(widths), name, f"must have {len(widths)} elements, one for each width", given)

@@ -7,6 +7,7 @@ Source: Yang et al., arXiv:2408.06072, section 2.1.
 from collections.abc import Callable
 from typing import NamedTuple, TypeAlias
 
+from mansard.components._levels import level_widths
 from mansard.components._sheet import Sheet
 from mansard.components._videos import CUBE, POINT, Volume, finish, residual_block
 from mansard.inputs.component import Component
@@ -36,7 +37,7 @@ class Shape(NamedTuple):
 
 def read(keys: Keys) -> Component:
     """An autoencoder of videos from its config."""
-    widths = keys.sizes("block_out_channels", default=(128, 256, 256, 512))
+    widths = level_widths(keys, "block_out_channels", (128, 256, 256, 512))
     for name, kind in (("down_block_types", "CogVideoXDownBlock3D"), ("up_block_types", "CogVideoXUpBlock3D")):
         keys.texts(name, default=(kind,) * len(widths), length=len(widths), choices=(kind,))
     keys.text("act_fn", default="silu", choices=("silu",))

@@ -6,6 +6,7 @@ arXiv:2412.03603, section 4.1.
 
 from typing import NamedTuple
 
+from mansard.components._levels import level_widths
 from mansard.components._sheet import Sheet
 from mansard.components._videos import CUBE, POINT, Volume, finish, residual_block
 from mansard.inputs.component import Component
@@ -38,7 +39,7 @@ class Shape(NamedTuple):
 
 def read(keys: Keys) -> Component:
     """An autoencoder of videos from its config."""
-    widths = keys.sizes("block_out_channels", default=(128, 256, 512, 512))
+    widths = level_widths(keys, "block_out_channels", (128, 256, 512, 512))
     for name, kind in (("down_block_types", "HunyuanVideoDownBlock3D"), ("up_block_types", "HunyuanVideoUpBlock3D")):
         keys.texts(name, default=(kind,) * len(widths), length=len(widths), choices=(kind,))
     keys.text("act_fn", default="silu", choices=("silu",))

@@ -6,6 +6,7 @@ arXiv:2501.00103, section 2.1.
 
 from typing import NamedTuple
 
+from mansard.components._levels import level_widths
 from mansard.components._sheet import Sheet
 from mansard.components._streams import TIME_WAVES
 from mansard.components._videos import CUBE, POINT, Volume
@@ -85,7 +86,7 @@ def _pixels(sample: Sample, spatial: int, temporal: int) -> Volume:
 
 
 def _encoder_side(keys: Keys) -> Side:
-    widths = keys.sizes("block_out_channels", default=(128, 256, 512, 512))
+    widths = level_widths(keys, "block_out_channels", (128, 256, 512, 512))
     kinds = keys.texts("down_block_types", default=(_DOWN[0],) * len(widths), choices=_DOWN)
     later = bool(kinds) and kinds[-1] == _DOWN[1]
     levels = len(widths) - later
@@ -101,7 +102,7 @@ def _encoder_side(keys: Keys) -> Side:
 
 def _decoder_side(keys: Keys) -> Side:
     """Reversed: from the latents up."""
-    widths = keys.sizes("decoder_block_out_channels", default=(128, 256, 512, 512))
+    widths = level_widths(keys, "decoder_block_out_channels", (128, 256, 512, 512))
     levels = len(widths)
     layers = keys.sizes("decoder_layers_per_block", default=(4, 3, 3, 3, 4), length=levels + 1, maximum=100)
     scales = _flags(keys, "decoder_spatio_temporal_scaling", (True, True, True, False), levels)

@@ -6,6 +6,7 @@ Source: Genmo, Mochi 1 (2024), https://github.com/genmoai/mochi.
 from math import prod
 from typing import NamedTuple
 
+from mansard.components._levels import level_widths
 from mansard.components._sheet import Sheet
 from mansard.components._videos import POINT, Volume, residual_block
 from mansard.inputs.component import Component
@@ -34,7 +35,7 @@ class Shape(NamedTuple):
 
 def read(keys: Keys) -> Component:
     """An autoencoder of videos from its config."""
-    encoder = keys.sizes("encoder_block_out_channels", default=(64, 128, 256, 384))
+    encoder = level_widths(keys, "encoder_block_out_channels", (64, 128, 256, 384))
     levels = len(encoder)
     attends = keys.raw("add_attention_block")
     if attends is None:

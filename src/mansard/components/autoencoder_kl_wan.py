@@ -6,6 +6,7 @@ so that products over time leave out the first. Source: Wan team, arXiv:2503.203
 
 from typing import NamedTuple
 
+from mansard.components._levels import level_widths
 from mansard.components._sheet import Sheet
 from mansard.components._videos import CUBE, POINT, Volume, finish, residual_block
 from mansard.inputs.component import Component
@@ -13,8 +14,6 @@ from mansard.inputs.keys import Keys
 from mansard.inputs.parts import Part
 
 CLASSES = ("AutoencoderKLWan", "AutoencoderKLQwenImage")
-
-_MOST_LEVELS = 10
 
 
 class Shape(NamedTuple):
@@ -40,9 +39,8 @@ def read(keys: Keys) -> Component:
     """An autoencoder of videos from its config."""
     base = keys.size("base_dim", default=96)
     decoder_base = keys.optional_size("decoder_base_dim") or base
-    multiples = keys.sizes("dim_mult", default=(1, 2, 4, 4), maximum=1024)
+    multiples = level_widths(keys, "dim_mult", (1, 2, 4, 4))
     levels = len(multiples)
-    keys.require(1 <= levels <= _MOST_LEVELS, "dim_mult", f"must have 1 to {_MOST_LEVELS} elements", list(multiples))
     halves = keys.raw("temperal_downsample")
     if halves is None:
         keys.note("class-default", "temperal_downsample is absent: the default of the class, false, true, true")
@@ -58,7 +56,7 @@ def read(keys: Keys) -> Component:
         latents=keys.size("z_dim", default=16),
         encoder=tuple(base * one for one in multiples),
         decoder=tuple(decoder_base * one for one in multiples),
-        first=(base, decoder_base * multiples[-1] if multiples else base),
+        first=(base, decoder_base * multiples[-1]),
         layers=keys.size("num_res_blocks", default=2, maximum=100),
         halves_time=tuple(halves),
         is_residual=keys.flag("is_residual", default=False),

@@ -6,6 +6,7 @@ Source: Zhang et al., arXiv:2302.05543.
 from itertools import pairwise
 
 from mansard.components._images import ONE, THREE, Area
+from mansard.components._levels import level_widths
 from mansard.components._sheet import Sheet
 from mansard.components._unet import Shape, read_shape, write_down, write_time
 from mansard.inputs.component import Component
@@ -22,7 +23,7 @@ def read(keys: Keys) -> Component:
     """A ControlNet from its config."""
     shape = read_shape(keys)
     pictured = keys.size("conditioning_channels", default=3)
-    widths = keys.sizes("conditioning_embedding_out_channels", default=(16, 32, 96, 256))
+    widths = level_widths(keys, "conditioning_embedding_out_channels", (16, 32, 96, 256))
     return Component(
         name="controlnet", source=keys.source, class_name=CLASSES[0], role="denoiser",
         parts=lambda sample: _parts(shape, pictured, widths, sample), channels=shape.inputs,
