@@ -190,6 +190,30 @@ def test_mpnet_has_one_table_of_relative_positions() -> None:
     assert of("MPNetModel", document).parameters == TABLES - Y * H + L * LAYER + POOLER + 16 * N
 
 
+def test_deberta_scores_relative_positions_by_the_matrices_of_queries_and_keys() -> None:
+    buckets, tokens, batch = 8, 16, 2
+    stated = {
+        "model_type": "deberta-v2", "type_vocab_size": 0, "relative_attention": True, "position_buckets": buckets,
+        "pos_att_type": "p2c|c2p", "share_att_key": True, "position_biased_input": False, "norm_rel_ebd": "layer_norm",
+    }  # fmt: skip
+    model = of("DebertaV2Model", BERT | stated)
+    assert model.parameters == V * H + NORM + L * LAYER + 2 * buckets * H + NORM
+    phase = encode(model, prompt=tokens, batch=batch)
+    assert flops(phase, "relative_proj") == L * 2 * 2 * (2 * buckets) * H * H  # once a pass, whatever the batch
+    assert flops(phase, "relative_scores") == batch * tokens * L * 2 * 2 * (2 * buckets) * H
+    assert sum(row.weight_bytes for row in phase.operators if row.name == "relative_proj") == 0
+    own = of("DebertaV2Model", BERT | stated, share_att_key=False, pos_att_type=["c2p"])
+    assert own.parameters == model.parameters + L * (H * H + H)
+    assert flops(encode(own, prompt=tokens), "relative_scores") == tokens * L * 2 * (2 * buckets) * H
+    plain = of("DebertaV2Model", BERT | {"model_type": "deberta-v2", "type_vocab_size": 0})
+    assert plain.parameters == (V + P) * H + NORM + L * LAYER
+    convolved = of("DebertaV2Model", BERT | stated, conv_kernel_size=3)
+    assert convolved.parameters == model.parameters + 3 * H * H + H + NORM
+    assert flops(encode(convolved, prompt=tokens), "convolution") == 2 * tokens * 3 * H * H
+    classifier = of("DebertaV2ForSequenceClassification", BERT | stated)
+    assert classifier.parameters == model.parameters + POOLER + 2 * H + 2
+
+
 # -- rotary positions and gated parts
 
 
