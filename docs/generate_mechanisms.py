@@ -55,7 +55,9 @@ PAGES = (
         "Layers that carry a state of fixed size instead of a cache that grows with the context.",
         (
             "inputs.mixers:Recurrence", "operators.recurrence:scan", "operators.recurrence:short_convolution",
-            "architectures._state_space:",
+            "architectures._state_space:mamba1", "architectures._state_space:mamba2",
+            "architectures._state_space:chunk_flops", "architectures._linear_attention:gated_delta",
+            "architectures._linear_attention:kimi_delta",
         ),
     ),
     Page(

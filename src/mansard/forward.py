@@ -13,14 +13,14 @@ from mansard.inputs.formats import (
     opaque_format,
     plain_format,
 )
-from mansard.inputs.mechanisms import FeedForward, Layer, MixtureOfExperts
+from mansard.inputs.mechanisms import FeedForward, Layer, MixtureOfExperts, Streams
 from mansard.inputs.mixers import LatentAttention
 from mansard.inputs.model import ModelConfig
 from mansard.inputs.scenario import Deployment, Engine
 from mansard.mixing import mixer_operators
 from mansard.operators import elementwise, matmul
 from mansard.operators.cost import Op, Setting
-from mansard.operators.step import SAMPLED
+from mansard.operators.step import SAMPLED, TOKENS, Basis
 from mansard.precision import DTYPE_BITS
 
 
@@ -40,7 +40,8 @@ def operators(model: ModelConfig, deployment: Deployment, engine: Engine, latent
     found = [*_before(model, deployment, setting)]
     for layer, count in model.distinct_layers:
         formats = layer_formats(layer, model, deployment)
-        found += [op.times(count) for op in layer_operators(layer, model.hidden_size, formats, setting)]
+        made = (op.times(count) for op in layer_operators(layer, model.hidden_size, formats, setting))
+        found += [op.at_last() for op in made] if layer.last_only else made
     return (*found, *_after(model, deployment, setting))
 
 
@@ -86,6 +87,9 @@ def _after(model: ModelConfig, deployment: Deployment, setting: Setting) -> Iter
     if model.embedding and model.embedding.project_out:
         matrix = model.embedding.project_out
         yield matmul.linear("project_out", [matrix], plain, setting, group="head", basis=SAMPLED)
+    for matrix in model.embedding.extras_out if model.embedding else ():
+        linear = extras_format(model, deployment)
+        yield matmul.linear(matrix.name, [matrix], linear, setting, group="head", basis=SAMPLED)
     if model.head:
         weights = head_format(model, deployment)
         yield matmul.linear("lm_head", [model.head.matrix], weights, setting, group="head", basis=SAMPLED)
@@ -106,9 +110,21 @@ def layer_operators(layer: Layer, hidden: int, formats: Formats, setting: Settin
         yield from _experts(part, hidden, formats, setting)
     for matrix in layer.extras:
         yield matmul.linear(matrix.name, [matrix], formats("extras", matrix), setting, group="extras")
+    if layer.streams:
+        yield from _streams(layer.streams, hidden, formats, setting)
     if layer.vectors:
         yield elementwise.learned_vectors("layer_vectors", layer.vectors, setting, group="extras")
     yield elementwise.residual(hidden, setting).times(len(layer.mixers) + (part is not None))
+
+
+def _streams(part: Streams, hidden: int, formats: Formats, setting: Setting) -> Iterator[Op]:
+    for norm in part.norms:
+        yield elementwise.norm("streams_norm", norm, setting, group="residual")
+    for matrix, times in part.matrices:
+        rows = Basis("scaled", times=times) if times > 1 else TOKENS
+        weights = formats("streams", matrix)
+        yield matmul.linear(matrix.name, [matrix], weights, setting, group="residual", basis=rows)
+    yield elementwise.mixed_streams(part, hidden, setting)
 
 
 def _dense(

@@ -53,9 +53,9 @@ def cache_bytes_per_token(model: ModelConfig, deployment: Deployment) -> int | N
 
 
 def state_bytes(model: ModelConfig, deployment: Deployment) -> int:
-    """Bytes of state of one sequence, however long: what recurrent layers carry, and inputs of short convolutions.
+    """Bytes of state of one sequence, however long: what recurrent layers carry, and inputs of earlier tokens.
 
-    The latter are kept in the dtype of the activations, as many as the kernel spans.
+    The latter are kept in the dtype of the activations, as many as the class keeps.
     """
     carried = -(-model.state_elements * DTYPE_BITS[deployment.state or model.state_dtype] // 8)
     inputs = -(-model.convolution_state_elements * DTYPE_BITS[deployment.activations or model.dtype] // 8)
@@ -68,8 +68,10 @@ def source_bytes(model: ModelConfig, deployment: Deployment, source: int) -> int
 
 
 def widest_elements(model: ModelConfig) -> int:
-    """Elements per token at the widest point: the operator with most inputs and outputs, and the residual stream."""
-    return model.hidden_size + max((_widest(layer, model.hidden_size) for layer, _ in model.distinct_layers), default=0)
+    """Elements per token at the widest point: the operator with most inputs and outputs, and the residual streams."""
+    streams = max((layer.streams.number for layer, _ in model.distinct_layers if layer.streams), default=1)
+    widest = max((_widest(layer, model.hidden_size) for layer, _ in model.distinct_layers), default=0)
+    return streams * model.hidden_size + widest
 
 
 def activation_bytes(
@@ -135,6 +137,8 @@ def _layer_bytes(layer: Layer, hidden_size: int, model: ModelConfig, deployment:
     plain = WEIGHT_FORMATS[model.dtype]
     vectors = sum(mixer.vector_parameters for mixer in layer.mixers)
     vectors += sum(norm.parameters for norm in layer.norms) + layer.vectors
+    if layer.streams:
+        vectors += sum(norm.parameters for norm in layer.streams.norms) + layer.streams.vectors
     if isinstance(layer.feed_forward, FeedForward):
         vectors += layer.feed_forward.activation_parameters
     elif layer.feed_forward is not None:

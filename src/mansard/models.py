@@ -30,9 +30,9 @@ _NULL_WHEN_ABSENT = ("sliding_window", "q_lora_rank")
 # Kinds that are known and not supported, so that the refusal can say what they are. Words that names contain.
 _OTHER_KINDS = {
     "hybrids of attention and state-space or linear layers": (
-        "rwkv", "recurrent_gemma", "lfm2", "minimax_m1", "minimax_text",
+        "rwkv5", "rwkv6", "rwkv7",
     ),
-    "models whose layers share or shape their caches by themselves": ("gemma3n", "gemma4", "openelm", "nemotron-nas"),
+    "models whose layers share or shape their caches by themselves": ("openelm", "nemotron-nas"),
     "encoders": ("bert", "electra", "deberta", "mpnet", "longformer"),
     "encoder-decoders": ("t5", "bart", "pegasus", "marian", "m2m", "led"),
     "vision towers": ("clip", "siglip", "vit", "dino", "swin"),

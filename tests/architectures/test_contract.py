@@ -24,7 +24,7 @@ MINIMAL: dict[str, Any] = (
     | dict.fromkeys(("num_attention_heads", "n_head", "num_heads", "n_heads", "num_key_value_heads"), N)
     | dict.fromkeys(("encoder_attention_heads", "decoder_attention_heads"), N)
     | dict.fromkeys(("head_dim", "kv_channels", "qk_nope_head_dim", "v_head_dim", "q_lora_rank", "kv_lora_rank"), D)
-    | {"qk_rope_head_dim": D // 2, "index_head_dim": D}
+    | {"qk_rope_head_dim": D // 2, "index_head_dim": D, "num_kv_shared_layers": 0}
     | dict.fromkeys(("num_hidden_layers", "n_layer", "num_layers", "n_layers", "encoder_layers", "decoder_layers"), L)
     | dict.fromkeys(("vocab_size", "padded_vocab_size"), V)
     | dict.fromkeys(("intermediate_size", "ffn_dim", "ffn_hidden_size", "moe_intermediate_size"), F)
@@ -53,10 +53,11 @@ _TOWER = {"hidden_size": H, "num_attention_heads": N, "num_hidden_layers": L, "i
 MINIMAL |= {"text_config": _TOWER, "vision_config": _TOWER}
 # What a family cannot do without, and another would read otherwise.
 OWN: dict[str, dict[str, Any]] = {
+    "lfm2_moe": {"layer_types": ["conv", "full_attention", "conv", "full_attention"]},
     "nemotron_h": {"hybrid_override_pattern": "ME*-"},
     "zamba2": {"layers_block_type": ["mamba", "hybrid", "mamba", "hybrid"]},
 }
-# Classes that share the weights of blocks by the same switch, and one that never ties its head.
+# Classes that share the weights of blocks by the same switch, and those that never tie their head.
 FIXED_HEADS = {"zamba": True, "zamba2": True, "nemotron_h": False, "kimi_linear": False}
 
 

@@ -63,9 +63,9 @@ def config(folder: Path, **changes: Any) -> Path:
         ('{"_class_name": "UNet2DConditionModel"}', ("UNet2DConditionModel", "diffusion")),
         ('{"dim": 4096, "n_layers": 32}', ("params.json", "config.json")),
         ('{"model_type": "lama"}', ("'lama'", "llama")),
-        ('{"model_type": "rwkv"}', ("rwkv", "hybrids")),
+        ('{"model_type": "rwkv7"}', ("rwkv7", "hybrids")),
         ('{"model_type": ["llama"]}', ("model_type",)),
-        ('{"model_type": "llama", "text_config": {"model_type": "rwkv"}}', ("rwkv",)),
+        ('{"model_type": "llama", "text_config": {"model_type": "rwkv7"}}', ("rwkv7",)),
     ],
 )  # fmt: skip
 def test_a_bad_document_says_what_is_wrong(tmp_path: Path, content: str | bytes, words: tuple[str, ...]) -> None:

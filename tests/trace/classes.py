@@ -115,11 +115,11 @@ def trace_language_model(document: Mapping[str, Any], *, batch: int, prompt: int
 
 
 def _elements(cache: DynamicCache) -> tuple[int, int]:
-    """Elements of keys and values, and of states, that a cache holds."""
+    """Elements of keys, values and index keys, and of states, that a cache holds; none of what others keep."""
     held = states = 0
     for layer in cache.layers:
-        pair = (getattr(layer, "keys", None), getattr(layer, "values", None))
-        held += sum(tensor.numel() for tensor in pair if tensor is not None)
+        kept = (getattr(layer, name, None) for name in ("keys", "values", "indexer_keys"))
+        held += sum(tensor.numel() for tensor in kept if tensor is not None)
         kinds = (getattr(layer, "conv_states", {}), getattr(layer, "recurrent_states", {}))
         states += sum(tensor.numel() for kind in kinds for tensor in kind.values() if tensor is not None)
     return held, states

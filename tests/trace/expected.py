@@ -23,7 +23,13 @@ BF16 = Deployment(weights="bf16", kv="bf16")
 _BROADCAST_CACHES = ("falcon",)
 # Classes whose caches keep every token, and whose windows are a mask over it.
 _MASKED_WINDOWS = ("gpt_neo",)
-_KINDS = {"linear": "gemm", "experts": "gemm", "attention": "attention", "latent_attention": "attention"}
+_KINDS = {
+    "linear": "gemm",
+    "experts": "gemm",
+    "attention": "attention",
+    "latent_attention": "attention",
+    "index": "attention",
+}
 
 
 class Convention(NamedTuple):
@@ -48,7 +54,9 @@ def counted(model: ModelConfig, step: Step, convention: Convention) -> Counted:
     for op in operators(model, BF16, load_engine("ideal"), "expanded"):
         if op.kind not in _KINDS:
             continue
-        for term in op.flops:
+        # The weighed sum over the index heads is a product in the class, and work of the vector units here.
+        weighed = [term._replace(coefficient=2 * _value(op, "H_i")) for term in op.vector_flops if op.kind == "index"]
+        for term in (*op.flops, *weighed):
             # Latents of cached tokens are expanded by the same matrix as those of new ones: a product with weights.
             kind = "gemm" if term.basis.kind == "reads" else _KINDS[op.kind]
             sums[kind] += op.count * _flops(op, term, step, convention)
@@ -99,7 +107,8 @@ def kept_elements(model: ModelConfig, tokens: int) -> int:
 
 def _flops(op: Op, term: Term, step: Step, convention: Convention) -> int:
     value = step.value(term.basis)
-    if term.basis.kind == "pairs" and (step.cached == 0 or convention.masked_windows):
+    step = step.at_last() if term.basis.last else step
+    if term.basis.kind == "pairs" and (step.cached == step.before or convention.masked_windows):
         value = step.batch * step.new * (step.cached + step.new)
     if term.basis.kind == "pairs" and term.basis.chunk is not None and step.cached:
         value = step.batch * min(step.cached + 1, term.basis.chunk)
@@ -107,6 +116,10 @@ def _flops(op: Op, term: Term, step: Step, convention: Convention) -> int:
     if term.basis.kind == "sampled" and (convention.all_logits or op.name == "project_out"):
         value = step.batch * step.new
     return int(term.coefficient * value * (_experts_per_choice(op) if convention.all_experts else 1))
+
+
+def _value(op: Op, symbol: str) -> int:
+    return next(int(value) for name, value, _ in op.symbols if name == symbol)
 
 
 def _experts_per_choice(op: Op) -> Fraction:

@@ -17,7 +17,7 @@ GIB = 2**30
 # What each id needs and this version doesn't have. Everything else in the file is a test below.
 LATER = {
     "several devices": ["A09", "A12", "A13", "B32", "B34"],
-    "hybrids, sparse attention and layers that share caches": ["A17", "A18", "A23", "A27", "A46", "C07"],
+    "hybrids, sparse attention and layers that share caches": ["A17", "A18", "A23", "A27", "A46"],
     "images, video and convolutions": ["A33", "D01", "D02", "D05", "D07", "D09", "D10", "D12", "D14", "D17"],
     "engine profiles, overhead and calibration": ["A19", "A20", "A51", "A53", "B05", "B07", "B09", "F01", "F06", "F08"],
     "measurements and their importers": [
@@ -289,6 +289,39 @@ def rotary_options_change_no_count() -> None:
         for scaling in (None, {"type": "linear", "factor": 2.0}, {"rope_type": "llama3", "factor": 8.0})
     }
     assert len(counts) == 1
+
+
+@case("C07")
+def layers_are_listed_by_kind_and_each_kind_has_its_work() -> None:
+    from mansard.models import read_config
+
+    base = {"hidden_size": 64, "num_attention_heads": 4, "num_key_value_heads": 2, "head_dim": 16}
+
+    def mixers(**document: Any) -> list[tuple[Any, int]]:
+        found = read_config({**base, **document}, "config.json")
+        return [(layer.mixer, count) for layer, count in found.distinct_layers]
+
+    # A delta layer's state, and heads whose output is gated, on every fourth layer or as listed.
+    (delta, deltas), (gated, gates) = mixers(
+        model_type="qwen3_next", num_hidden_layers=8, full_attention_interval=4, num_experts=0
+    )
+    assert (deltas, gates) == (6, 2)
+    assert delta.scan_flops > 7 * delta.state
+    assert gated.gate_size == 4 * 16
+    listed = ["linear_attention"] * 5 + ["full_attention"] * 3
+    found = mixers(model_type="qwen3_next", num_hidden_layers=8, layer_types=listed, num_experts=0)
+    assert [count for _, count in found] == [5, 3]
+    # Experts that live in a width of their own.
+    latent = read_config(
+        {**base, "model_type": "nemotron_h", "hybrid_override_pattern": "E", "moe_latent_size": 24}, ""
+    )
+    expert, inside = latent.layers[0].feed_forward.expert, 24
+    assert latent.parameters - latent.parameters_active == (8 - 2) * 2 * inside * expert.intermediate_size
+    # Windows on all layers but each third.
+    windows = mixers(model_type="gemma3_text", num_hidden_layers=6, sliding_window=8, sliding_window_pattern=3)
+    assert [(mixer.window, count) for mixer, count in windows] == [(8, 4), (None, 2)]
+    with pytest.raises(mansard.InputError, match="unheard_of"):
+        read_config({**base, "model_type": "nemotron_h", "layers_block_type": ["unheard_of"]}, "config.json")
 
 
 @case("E02", "E12")

@@ -351,6 +351,25 @@ def test_row_13_llama_405b_in_fp8() -> None:
         assert (8 * device_bytes - in_fp8) // per_token == tokens
 
 
+def test_row_14_qwen3_next_state() -> None:
+    """Qwen3-Next-80B-A3B: L of 48 layers carry a state, H value heads of K by V; C channels are convolved over k."""
+    L, H, G, K, V, k = 36, 32, 16, 128, 128, 4
+    C = 2 * G * K + H * V
+    model = mansard.load_model("qwen3-next-80b-a3b")
+    assert H * K * V == 524_288
+    assert C == 8_192
+    assert (model.state_elements, model.convolution_state_elements) == (L * H * K * V, L * C * k)
+    assert model.state_elements + model.convolution_state_elements == 20_054_016
+    assert model.state_elements + L * C * (k - 1) == 19_759_104
+    found = mansard.analyze("qwen3-next-80b-a3b", on=H100, context=4096)
+    assert found.memory.state_bytes == 4 * L * H * K * V + 2 * L * C * k == 77_856_768
+    each = found.to_dict()["model"]["kv_bytes_per_token"]
+    assert each == 12 * 2 * 2 * 256 * 2 == 24_576
+    assert 3_168 * each == 77_856_768
+    scan = next(row for row in found.decode.operators if row.kind == "scan")
+    assert scan.cache_read_bytes + scan.cache_write_bytes == 2 * 4 * L * H * K * V == 150_994_944
+
+
 def test_row_15_mamba_2_decode() -> None:
     h, L, H, P, N, V = 2560, 64, 80, 64, 128, 50_288
     layer = h * (2 * H * P + 2 * N + H) + H * P * h

@@ -32,6 +32,8 @@ PROJECTORS = {
     "hf/nvidia--Kimi-K2.7-Code-NVFP4.json": _KIMI_PROJECTOR,
     "hf/google--gemma-3-4b-it.json": 1152 * 2560 + 1152,
     "hf/Qwen--Qwen2-Audio-7B-Instruct.json": (1280 + 1) * 4096,
+    "hf/google--gemma-4-26B-A4B.json": 0,  # counted with its vision tower
+    "hf/nvidia--Gemma-4-26B-A4B-NVFP4.json": 0,
     "hf/zai-org--GLM-4.5-Air.json": 0,  # counted with its vision tower
     "hf/mistralai--Mistral-Small-3.2-24B-Instruct-2506.json": 1024 + 4 * 1024 * 1024 + 1024 * 5120 + 5120 * 5120,
     "hf/llava-hf--llava-1.5-7b-hf.json": (1024 + 1) * 4096 + (4096 + 1) * 4096,
@@ -40,7 +42,6 @@ PROJECTORS = {
 # Kinds that come in their own issue, or formats of weights that do: refused, never approximated.
 REFUSED_TYPES = {
     "",
-    "gemma4",
     "glm4v",
     "minicpmv",
     "nemotron-nas",
@@ -59,14 +60,14 @@ REFUSED_FILES = {
     "malformed/lfs_pointer.json": "git-LFS",
     "malformed/qwen3moe_topk_gt_experts.json": "num_experts_per_tok",
 }
+# Files that name no model_type, and are known by what else they say.
+UNNAMED_FILES = {"hf/state-spaces--mamba-130m.json"}
 # What the table takes for a look-up: not the tokens of a model with two towers, but the product of an image's squares.
 OTHER_LOOKUPS = {
     "hf/openai--clip-vit-base-patch16.json": -49408 * 512,
     "hf/google--siglip-so400m-patch14-384.json": 3 * 14 * 14 * 1152,
 }
 CROSS_TOKENS = {"whisper": 1500, "t5": 24}
-# Files that name no model_type, and are known by what else they say.
-UNNAMED_FILES = {"hf/state-spaces--mamba-130m.json"}
 TABLE = rows("models/truth.csv")
 
 

@@ -132,6 +132,8 @@ def _model() -> dict[str, Any]:
         "parallel": bool,
         "extras": list[part],
         "vectors": int,
+        "streams": part | None,
+        "last_only": bool,
         "shared": str,
         "storage": dict[str, str],
     }

@@ -123,6 +123,36 @@ def kimi_delta(hidden_size: int, *, heads: int, head_dim: int, kernel: int) -> R
     )
 
 
+def lightning(hidden_size: int, *, heads: int, head_dim: int) -> Recurrence:
+    """Lightning attention: H heads with a state [K, V] each, K = V, that decays by a constant of its head and layer.
+
+    Queries, keys and values [h, 3·H·K] pass a SiLU; for each head and token S = λ·S + k·vᵀ and y = Sᵀ·q. The output is
+    normalised over all heads [H·V], multiplied by the sigmoid of a gate [h, H·V], and projected back. No rotation.
+
+    Vector FLOPs of a token: 5·H·K·V for the state (decay, two to add the outer product, two to read), 12·H·K for the
+    SiLU of queries, keys and values, 5·H·V for the gate. State: H·K·V elements of a sequence. In blocks of B tokens
+    there are 2·B·H·(K + V) + 4·H·K·V matrix FLOPs a token in their place.
+
+    Source: Lightning Attention-2, arXiv:2401.04658, equation 4; MiniMax-01, arXiv:2501.08313; the class
+    MiniMaxLightningAttention of Hugging Face transformers.
+
+    >>> mixer = lightning(6144, heads=64, head_dim=128)
+    >>> mixer.state, mixer.scan_flops, 5 * 64 * 128 * 128 + (12 + 5) * 64 * 128
+    (1048576, 5382144, 5382144)
+    """
+    width = heads * head_dim
+    return Recurrence(
+        kind="lightning",
+        projections=(Matrix("qkv_proj", hidden_size, 3 * width), Matrix("output_gate", hidden_size, width)),
+        out=(Matrix("out_proj", width, hidden_size),),
+        state=width * head_dim,
+        scan_flops=5 * width * head_dim + 17 * width,
+        scan_formula="(5·H·K·V + 12·H·K + 5·H·V)",
+        symbols=(("H", heads, "heads"), ("K", head_dim, "size of a key"), ("V", head_dim, "size of a value")),
+        norms=(Norm(kind="rms", size=width),),
+    )
+
+
 def chunk_flops(mixer: Recurrence) -> int:
     """Matrix FLOPs of one token where the delta rule is prefilled in chunks of C tokens, the whole square of each.
 
@@ -139,11 +169,14 @@ def chunk_flops(mixer: Recurrence) -> int:
     return size["H"] * CHUNK * (5 * size["K"] + 3 * size["V"]) + 6 * mixer.state
 
 
-def note_chunks(keys: Keys, mixer: Recurrence) -> None:
-    """Says that the scan is counted as a recurrence, and what an engine does that prefills in chunks."""
+def note_chunks(keys: Keys, mixer: Recurrence, *, chunk: int = CHUNK, flops: int | None = None) -> None:
+    """Says that the scan is counted as a recurrence, and what an engine does that prefills in chunks.
+
+    flops: matrix FLOPs of a token then; None: those of the delta rule.
+    """
     text = (
         f"the scan is counted as a recurrence, {mixer.scan_flops:,} vector FLOPs a token and layer; engines that "
-        f"prefill in chunks of {CHUNK} tokens do {chunk_flops(mixer):,} matrix FLOPs in its place"
+        f"prefill in chunks of {chunk:,} tokens do {flops or chunk_flops(mixer):,} matrix FLOPs in its place"
     )
     keys.note("scan", text)
 

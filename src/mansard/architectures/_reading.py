@@ -8,6 +8,8 @@ from mansard.inputs.mechanisms import Embedding, Head, Layer
 from mansard.inputs.model import ModelConfig
 from mansard.inputs.weights import Norm
 
+_POSITIONS = ("max_position_embeddings", "model_max_length")
+
 
 def is_null(keys: Keys, name: str) -> bool:
     """Whether the key is there and says null: "none", where absence means the default of the class."""
@@ -65,7 +67,7 @@ def decoder(
         head=Head(dim=hidden_size, vocab_size=vocabulary, tied=is_tied, bias=head_bias),
         final_norm=final_norm or Norm(kind="rms", size=hidden_size),
         dtype=keys.dtype(),
-        max_position_embeddings=keys.optional_size("max_position_embeddings", maximum=MOST_POSITIONS),
+        max_position_embeddings=keys.optional_size(*_POSITIONS, maximum=MOST_POSITIONS),
     )
 
 

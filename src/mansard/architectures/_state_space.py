@@ -248,11 +248,20 @@ def mamba2_part(
 
 
 def layer_kinds(keys: Keys, *names: str, length: int | None, kinds: Sequence[str]) -> tuple[str, ...]:
-    """The kind of each layer from a list under the first of the names, in the classes' newer words.
+    """The kind of each layer from a list under the first of the names that is there, in the classes' newer words.
 
     Older files say "mamba" and "attention" for "linear_attention" and "full_attention". A kind that is not one of
     `kinds` is a fault.
     """
     older = [word for word, newer in _OLDER_WORDS.items() if newer in kinds]
-    stated = keys.texts(*names, length=length, choices=(*kinds, *older))
-    return tuple(_OLDER_WORDS.get(kind, kind) for kind in stated)
+    name = next(name for name in names if keys.has(name))
+    found = tuple(_OLDER_WORDS.get(kind, kind) for kind in keys.texts(name, length=length))
+    if keys.is_sound(name):
+        unknown = ", ".join(dict.fromkeys(kind for kind in found if kind not in kinds))
+        hint = f"known are {', '.join((*older, *kinds))}"
+        keys.require(not unknown, name, "names kinds of layers that are not known", unknown[:60], hint)
+        keys.require(bool(found), name, "must name at least one layer", [])
+    for other in (other for other in names if other != name and keys.has(other)):
+        again = tuple(_OLDER_WORDS.get(kind, kind) for kind in keys.texts(other))
+        keys.require(again == found, other, f"is not what {name} says", keys.raw(other))
+    return found if keys.is_sound(name) else (kinds[0],) * (length or 1)

@@ -62,9 +62,11 @@ def _kinds(keys: Keys) -> tuple[str, ...]:
     pattern = _spelled(keys, keys.text(_PATTERN)) if spelled else ()
     if listed:
         kinds = layer_kinds(keys, *_LISTS, length=None, kinds=tuple(_LETTERS.values()))
-        keys.require(pattern in ((), kinds), _PATTERN, f"is not what {name} says", keys.raw(_PATTERN))
+        keys.require(
+            pattern in ((), kinds) or not keys.is_sound(name), _PATTERN, f"is not what {name} says", keys.raw(_PATTERN)
+        )
     else:
-        kinds = pattern or ("linear_attention", "moe", "full_attention", "mlp")
+        kinds = pattern if spelled else ("linear_attention", "moe", "full_attention", "mlp")
     if not listed and not spelled:
         keys.note("class-default", f"{name} is absent: the four layers of the class, one of each kind")
     keys.require(0 < len(kinds) <= MOST_LAYERS, name, f"must name between 1 and {MOST_LAYERS} layers", len(kinds))

@@ -74,14 +74,32 @@ class MixtureOfExperts(NamedTuple):
         return (*self.shared.matrices(hidden_size), *gate)
 
 
+class Streams(NamedTuple):
+    """Parallel residual streams: the layer reads one vector made of `number` and corrects all of them with its output.
+
+    matrices: the products that make the mixing weights, each with how often it is done for a token. norms, vectors: as
+    in a layer. vector_flops: what the mixing takes for a token beside them, `formula` in the number A and the width h.
+    Sources: AltUp, arXiv:2301.13310; hyper-connections, arXiv:2409.19606.
+    """
+
+    number: int
+    matrices: tuple[tuple[Matrix, int], ...]
+    vector_flops: int
+    formula: str
+    norms: tuple[Norm, ...] = ()
+    vectors: int = 0
+
+
 class Layer(NamedTuple):
     """One layer: its mixer, its feed-forward part, and the norms around them (those inside the mixer are its own).
 
     Either may be absent. `beside`: further mixers of the layer (cross-attention, a state-space part next to the heads).
     `parallel`: the mixer and the feed-forward part read the same normalised input and are added together.
     `extras`: further products with one vector per token (adapters, inputs of the layer's own); `vectors`: elements of
-    further learned vectors (scales). `shared`: layers of one name have one set of weights between them. `storage`: the
-    format of each matrix by "part.matrix" (see `inputs/modules.py`); what it does not name is in the model's dtype.
+    further learned vectors (scales). `streams`: how it reads and corrects several residual streams. `shared`: layers
+    of one name have one set of weights between them. `storage`: the format of each matrix by "part.matrix" (see
+    `inputs/modules.py`); what it does not name is in the model's dtype. `last_only`: nothing of it is needed of the
+    positions whose logits are not, since neither it nor a later layer keeps a cache.
     """
 
     mixer: Mixer | None
@@ -93,6 +111,8 @@ class Layer(NamedTuple):
     vectors: int = 0
     shared: str = ""
     storage: tuple[tuple[str, WeightFormat], ...] = ()
+    streams: Streams | None = None
+    last_only: bool = False
 
     @property
     def mixers(self) -> tuple[Mixer, ...]:
@@ -105,7 +125,7 @@ class Embedding(NamedTuple):
 
     `token_types`: rows of a further table [token_types, dim] that is added. `per_layer_vocab`, `per_layer_dim`: a
     second table [per_layer_vocab, per_layer_dim] whose row feeds every layer an input of its own; `extras` are the
-    products made of the embedded token before the first layer.
+    products made of the embedded token before the first layer, `extras_out` those that join what leaves the last.
     """
 
     vocab_size: int
@@ -120,6 +140,7 @@ class Embedding(NamedTuple):
     per_layer_dim: int = 0
     extras: tuple[Matrix, ...] = ()
     extra_norms: tuple[Norm, ...] = ()
+    extras_out: tuple[Matrix, ...] = ()
 
     @property
     def token_parameters(self) -> int:

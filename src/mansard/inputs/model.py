@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from mansard.inputs.encoder import Encoder
-from mansard.inputs.mechanisms import Embedding, FeedForward, Head, Layer, MixtureOfExperts, Quantization
+from mansard.inputs.mechanisms import Embedding, FeedForward, Head, Layer, MixtureOfExperts, Quantization, Streams
 from mansard.inputs.mixers import CrossAttention, Recurrence
 from mansard.inputs.notes import Note
 from mansard.inputs.stored import StoredWeights
@@ -85,7 +85,7 @@ class ModelConfig:
 
     @property
     def convolution_state_elements(self) -> int:
-        """Elements of the inputs of short convolutions that are kept of one sequence, summed over the layers."""
+        """Elements of earlier tokens' inputs that are kept of one sequence, summed over the layers."""
         return sum(count * mixer.convolution_state for mixer, count in self._recurrences())
 
     @property
@@ -140,6 +140,7 @@ def layer_parameters(layer: Layer, hidden_size: int) -> int:
     """All parameters of one layer: every expert, every bias and norm."""
     mixers = sum(_parameters(mixer.matrices(hidden_size)) + mixer.vector_parameters for mixer in layer.mixers)
     around = sum(norm.parameters for norm in layer.norms) + _parameters(layer.extras) + layer.vectors
+    around += _streams_parameters(layer.streams)
     part = layer.feed_forward
     if part is None:
         return mixers + around
@@ -161,13 +162,21 @@ def encoder_parameters(encoder: Encoder) -> int:
 
 def embedding_parameters(embedding: Embedding) -> int:
     """All parameters of an embedding: its tables, norms and projections."""
-    matrices = (matrix for matrix in (embedding.project_in, embedding.project_out, *embedding.extras) if matrix)
+    around = (embedding.project_in, embedding.project_out, *embedding.extras, *embedding.extras_out)
+    matrices = (matrix for matrix in around if matrix)
     norms = (norm for norm in (embedding.norm, *embedding.extra_norms) if norm)
     return sum(embedding.table_parameters) + _parameters(matrices) + sum(norm.parameters for norm in norms)
 
 
 def _parameters(matrices: Iterable[Matrix]) -> int:
     return sum(matrix.parameters for matrix in matrices)
+
+
+def _streams_parameters(streams: Streams | None) -> int:
+    if streams is None:
+        return 0
+    norms = sum(norm.parameters for norm in streams.norms)
+    return _parameters(matrix for matrix, _ in streams.matrices) + norms + streams.vectors
 
 
 def _mixture_parameters(part: MixtureOfExperts, hidden_size: int) -> int:

@@ -34,7 +34,7 @@ LLAMA: dict[str, str] = {
     "shared_expert.shared_expert_gate": "mlp.shared_expert_gate",
 }
 # What the tensors of files are summed up by (`inputs/tensor_parts.py`), where it is not the layer's word for it.
-PARTS_OF_FILES = {"mixer": "attention", "extras": "feed_forward", "latent": "shared_expert"}
+PARTS_OF_FILES = {"mixer": "attention", "extras": "feed_forward", "latent": "shared_expert", "streams": "plain"}
 # Before the names of a language model inside another: what classes of several generations put there.
 _AROUND = ("", "language_model.", "model.language_model.", "model.", "thinker.")
 
@@ -56,6 +56,8 @@ def stored_matrices(layer: Layer, hidden_size: int) -> Iterator[Stored]:
     for mixer in layer.mixers:
         yield from _of("mixer", mixer.matrices(hidden_size))
     yield from _of("extras", layer.extras)
+    if layer.streams:
+        yield from _of("streams", [matrix for matrix, _ in layer.streams.matrices])
     part = layer.feed_forward
     if isinstance(part, FeedForward):
         yield from _of("feed_forward", part.matrices(hidden_size))

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from mansard.algebra import Numeric
-from mansard.operators.step import Basis, Step
+from mansard.operators.step import Basis, Step, last_of
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -75,6 +75,16 @@ class Op(NamedTuple):
         """All of them in a step: each form's terms with their sums put in."""
         sums = (sum(term.coefficient * step.value(term.basis) for term in one) * self.count for one in self.forms)
         return Cost(*sums)
+
+    def at_last(self) -> "Op":
+        """The same operator for the last position of each sequence alone."""
+        flops, vector, weights, read, written, moved = (
+            tuple(term._replace(basis=last_of(term.basis)) for term in one) for one in self.forms
+        )
+        return self._replace(
+            flops=flops, vector_flops=vector, weight_bytes=weights, cache_read_bytes=read,
+            cache_write_bytes=written, activation_bytes=moved,
+        )  # fmt: skip
 
     def times(self, count: int) -> "Op":
         """The same operator, `count` times as often."""

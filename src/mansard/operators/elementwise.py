@@ -6,7 +6,7 @@ convention; matrix work doesn't depend on them.
 
 from typing import TYPE_CHECKING
 
-from mansard.inputs.mechanisms import Embedding, FeedForward, MixtureOfExperts
+from mansard.inputs.mechanisms import Embedding, FeedForward, MixtureOfExperts, Streams
 from mansard.inputs.mixers import Attention, LatentAttention
 from mansard.inputs.weights import Norm
 from mansard.operators.attention import SOFTCAP_FLOPS, SOFTMAX_FLOPS
@@ -75,10 +75,8 @@ def residual(hidden_size: int, setting: Setting) -> Op:
 def rotary(mixer: Attention | LatentAttention, setting: Setting) -> Op:
     """Rotary positions on the rotated part of every query and key head. Source: RoFormer, arXiv:2104.09864."""
     if isinstance(mixer, Attention):
-        rotated, width = (
-            (mixer.heads + mixer.kv_heads) * mixer.rotary_dim,
-            (mixer.heads + mixer.kv_heads) * mixer.head_dim,
-        )
+        turned = mixer.heads + (0 if mixer.shares_cache else mixer.kv_heads)  # shared keys are rotated already
+        rotated, width = turned * mixer.rotary_dim, turned * mixer.head_dim
     else:  # one rotary key for all heads, and one for all index heads
         rotated = width = (mixer.heads + 1) * mixer.qk_rope_head_dim
         if mixer.indexer:
@@ -207,6 +205,24 @@ def added_vectors(name: str, elements: int, width: int, setting: Setting) -> Op:
         vector_flops=form(width, TOKENS, "h"),
         weight_bytes=form(setting.vector_bytes(elements), ONE, "N·w"),
         activation_bytes=form(setting.activation_bytes(vectors * width), TOKENS, f"{vectors}·h·a"),
+    )
+
+
+def mixed_streams(part: Streams, hidden_size: int, setting: Setting) -> Op:
+    """The layer's input made of A residual streams, and its output added to all of them; each read and written twice.
+
+    Sources: AltUp, arXiv:2301.13310; hyper-connections, arXiv:2409.19606.
+    """
+    moved = 0 if setting.fusion == "full" else 4 * part.number * hidden_size
+    return Op(
+        name="streams",
+        kind="elementwise",
+        group="residual",
+        dtype=setting.activation_dtype,
+        symbols=(("A", part.number, "residual streams"), ("h", hidden_size, "hidden size")),
+        vector_flops=form(part.vector_flops, TOKENS, part.formula),
+        weight_bytes=form(setting.vector_bytes(part.vectors), ONE, "w"),
+        activation_bytes=form(setting.activation_bytes(moved), TOKENS, "4·A·h·a"),
     )
 
 

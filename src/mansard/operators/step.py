@@ -10,7 +10,7 @@ class Basis(NamedTuple):
     """One sum of a step. `window` and `chunk` limit what a query sees; `experts` and `per_token` describe a router.
 
     `times` and `per`: so many for every so many tokens, or whatever the step (rows of a table). `fixed`: so many for
-    each sequence, or at most.
+    each sequence, or at most. `last`: of the last position of each sequence alone.
     """
 
     kind: str
@@ -21,6 +21,7 @@ class Basis(NamedTuple):
     times: int = 1
     per: int = 1
     fixed: int = 0
+    last: bool = False
 
 
 ONE = Basis("one")  # what is done once, whatever the step: reading the weights
@@ -35,7 +36,8 @@ class Step(NamedTuple):
     """A batch of `batch` sequences with `new` tokens each, behind `cached` tokens that are in the cache already.
 
     source: tokens of an encoder's output that each sequence attends to. grid: rows and columns of a sequence that is an
-    image. Ints give exact ints; NumPy arrays (float64) broadcast.
+    image. before: how many of the cached tokens the same step has made, which need not be read. Ints give exact ints;
+    NumPy arrays (float64) broadcast.
     """
 
     batch: Numeric
@@ -43,10 +45,23 @@ class Step(NamedTuple):
     cached: Numeric
     source: Numeric = 0
     grid: tuple[int, int] = (0, 0)
+    before: Numeric = 0
 
     def value(self, basis: Basis) -> Numeric:
         """The value of one sum."""
-        return _SUMS[basis.kind](self, basis)
+        return _SUMS[basis.kind](self.at_last() if basis.last else self, basis)
+
+    def at_last(self) -> "Step":
+        """The step of the last position of each sequence, behind all others."""
+        return self._replace(new=1, cached=self.cached + self.new - 1, before=self.new - 1)
+
+
+def last_of(basis: Basis) -> Basis:
+    """The same sum for the last position of each sequence alone, where it depends on how many there are."""
+    if basis.kind == "tokens":
+        return SAMPLED
+    is_whole_read = basis.kind == "reads" and basis.window is None and basis.chunk is None
+    return basis if is_whole_read or basis.kind in _OF_SEQUENCES else basis._replace(last=True)
 
 
 def attended_pairs(new: Numeric, cached: Numeric, window: int | None = None, chunk: int | None = None) -> Numeric:
@@ -144,7 +159,8 @@ def _both_ways(step: Step, basis: Basis) -> Numeric:
 
 
 def _reads(step: Step, basis: Basis) -> Numeric:
-    return step.batch * cached_tokens_read(step.cached, basis.window, basis.chunk)
+    read = cached_tokens_read(step.cached, basis.window, basis.chunk)
+    return step.batch * (_clip(read - step.before, read) if basis.last else read)
 
 
 def _touched(step: Step, basis: Basis) -> Numeric:
@@ -163,6 +179,8 @@ def _scaled(step: Step, basis: Basis) -> Numeric:
     return step.batch * (step.new * basis.times // basis.per) if basis.per else step.batch * basis.times
 
 
+# Sums that are the same however many positions of a sequence are computed.
+_OF_SEQUENCES = ("one", "sampled", "sequences", "resumed", "source", "fixed", "fewest_experts")
 _SUMS: dict[str, Callable[[Step, Basis], Numeric]] = {
     "one": lambda _step, _basis: 1,
     "rows": lambda _step, basis: basis.times,

@@ -96,6 +96,9 @@ def _given(name: str, step: Step, plan: Plan) -> Iterator[Line]:
 
 def _basis(basis: Basis) -> tuple[str, str]:
     """(symbol, what it is) of one of a step's sums."""
+    if basis.last:
+        symbol, words_of = _basis(basis._replace(last=False))
+        return f"last_{symbol}", f"{words_of}, of the last position of each sequence alone"
     limit = basis.window or basis.chunk
     mark = f"[{number(limit)}]" if limit else ""
     pairs, reads = "b·(n·c + n·(n + 1)/2)", "b·c"
@@ -121,6 +124,7 @@ def _basis(basis: Basis) -> tuple[str, str]:
         "both_ways": (f"pairs{mark}", f"{both}: query-key pairs without a mask"),
         "squares": (f"pairs[{basis.fixed}²]", "b·(Σ a²)·(Σ b²): query-key pairs within the squares of an image"),
         "scaled": _scaled(basis),
+        "rows": (f"{basis.times}", f"{basis.times} rows of a table, once a step"),
         "fixed": (f"b·{basis.fixed}", f"{basis.fixed} for each sequence"),
         "tail": ("tail", f"b·min(n, {basis.fixed}): the last tokens of each sequence"),
     }
@@ -136,6 +140,7 @@ def _scaled(basis: Basis) -> tuple[str, str]:
 
 def _values_of(basis: Basis, step: Step) -> str:
     """The numbers behind one of a step's sums, in the order of its formula."""
+    step = step.at_last() if basis.last else step
     b, n, c = number(step.batch), number(step.new), number(step.cached)
     if basis.kind == "pairs" and basis.chunk:
         return f"A = {number(basis.chunk)}, n = {n}, c = {c}"
@@ -147,7 +152,7 @@ def _values_of(basis: Basis, step: Step) -> str:
         return f"{b}·({n}·{c} + {n}·{number(step.new + 1)}/2)"
     if basis.kind == "square":
         return f"{b}·{n}·({c} + {n})"
-    if basis.kind == "reads":
+    if basis.kind == "reads" and not basis.last:
         limit = f" mod {number(basis.chunk)}" if basis.chunk else ""
         return (
             f"{b}·min({c}, {number(basis.window - 1)})"

@@ -78,6 +78,8 @@ def _layer(layer: Any) -> dict[str, Any]:
         "parallel": layer.parallel,
         "extras": plain(layer.extras),
         "vectors": layer.vectors,
+        "streams": plain(layer.streams),
+        "last_only": layer.last_only,
         "shared": layer.shared,
         "storage": {key: stored.name for key, stored in layer.storage},
     }

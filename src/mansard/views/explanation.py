@@ -111,7 +111,7 @@ def _parts(found: Analysis) -> Iterator[str]:
         yield f"  each = {' + '.join(sums)}"
     if memory.state_bytes:
         carried = f"{number(model.state_elements)} elements in {deployed.state or model.state_dtype}"
-        inputs = f"{number(model.convolution_state_elements)} inputs of short convolutions"
+        inputs = f"{number(model.convolution_state_elements)} inputs of earlier tokens"
         yield f"state = {number(found.workload.batch)} sequences · ({carried} + {inputs}), however long they are"
     if memory.activations_bytes:
         yield _activations(found, memory.activations_bytes)

@@ -69,7 +69,8 @@ def _heads(mixer: Attention) -> str:
 def _latents(mixer: LatentAttention) -> str:
     rank = f"latent {mixer.kv_lora_rank} + {mixer.qk_rope_head_dim}"
     sparse = f", sparse: {mixer.top_k:,} tokens" if mixer.top_k else ""
-    return f"MLA: {mixer.heads} heads of {mixer.qk_head_dim}/{mixer.v_head_dim}, {rank}{sparse}"
+    again = ", an earlier choice" if mixer.top_k and not mixer.indexer else ""
+    return f"MLA: {mixer.heads} heads of {mixer.qk_head_dim}/{mixer.v_head_dim}, {rank}{sparse}{again}"
 
 
 @mixer_words.register
@@ -82,7 +83,8 @@ def _cross(mixer: CrossAttention) -> str:
 def _recurrent(mixer: Recurrence) -> str:
     kernel = f", convolution over {mixer.convolution.kernel} tokens" if mixer.convolution else ""
     state = f": state {mixer.state:,}" if mixer.state else ""
-    return f"{mixer.kind.replace('_', ' ')}{state}{kernel}"
+    shift = ", mixed with the token before" if mixer.shift else ""
+    return f"{mixer.kind.replace('_', ' ')}{state}{kernel}{shift}"
 
 
 def feed_forward_words(layer: Layer) -> str:
