@@ -244,6 +244,10 @@ def test_nomic_is_read_by_its_own_names_too() -> None:
         assert of("NomicBertModel", document).parameters == expected
     biased = of("NomicBertModel", own, qkv_proj_bias=True, mlp_fc1_bias=True, mlp_fc2_bias=True)
     assert biased.parameters == expected + L * (4 * H + 2 * F + H)
+    padded = of("NomicBertModel", own, pad_vocab_size_multiple=64)
+    assert padded.parameters == expected + (128 - V) * H
+    gated = of("NomicBertModel", own, activation_function="geglu").encoders[0].layers[0].feed_forward
+    assert gated == FeedForward(F, gated=True, activation="gelu")
     for key, value in (("use_rms_norm", True), ("parallel_block", True), ("num_experts", 8), ("mlp_fc2_bias", True),
                        ("activation_function", "gelu"), ("rotary_emb_fraction", 0)):  # fmt: skip
         assert faulty(own, **{key: value}) == {key}
@@ -364,6 +368,13 @@ def test_towers_without_a_configuration_have_the_class_s_defaults_with_a_note() 
         "text_config is absent: the defaults of the class", "vision_config is absent: the defaults of the class",
     }  # fmt: skip
     assert faulty({"model_type": "clip", "text_config": 7}) == {"text_config"}
+
+
+def test_an_older_name_of_a_tower_is_all_of_it() -> None:
+    narrow = TOWER | {"intermediate_size": F - 1}
+    model = of("CLIPModel", CLIP | {"text_config_dict": narrow})
+    assert of("CLIPModel", CLIP).parameters - model.parameters == L * (2 * H + 1)
+    assert of("CLIPModel", CLIP | {"text_config_dict": None}).parameters == of("CLIPModel", CLIP).parameters
 
 
 def test_a_clip_text_encoder_moves_a_byte_for_77_operations() -> None:
