@@ -30,7 +30,7 @@ from mansard.inputs.mixers import RelativePositions
 from mansard.inputs.model import ModelConfig
 from mansard.inputs.weights import Matrix, Norm
 
-MODEL_TYPES = ("deberta-v2",)
+MODEL_TYPES = ("deberta-v2", "deberta_v2")
 ARCHITECTURES = (
     "DebertaV2Model", "DebertaV2ForMaskedLM", "DebertaV2ForSequenceClassification",
     "DebertaV2ForTokenClassification", "DebertaV2ForQuestionAnswering", "DebertaV2ForMultipleChoice",
