@@ -3,11 +3,11 @@
 from collections.abc import Callable, Iterator
 from typing import TypeAlias
 
-from mansard.inputs.mixers import Attention, CrossAttention, LatentAttention, Mixer, Recurrence
+from mansard.inputs.mixers import Attention, CrossAttention, LatentAttention, Mixer, Recurrence, RelativePositions
 from mansard.inputs.weights import Matrix
 from mansard.operators import attention, elementwise, matmul, recurrence
 from mansard.operators.cost import Op, Setting
-from mansard.operators.step import SOURCE
+from mansard.operators.step import SOURCE, Basis
 from mansard.precision import WeightFormat
 
 Stored: TypeAlias = Callable[[Matrix], WeightFormat]
@@ -25,8 +25,10 @@ def mixer_operators(mixer: Mixer, hidden: int, weights: Stored, setting: Setting
 
 
 def _heads(mixer: Attention, hidden: int, weights: Stored, setting: Setting) -> Iterator[Op]:
-    *into, out = mixer.matrices(hidden)
+    into, out = mixer.projections(hidden), mixer.matrices(hidden)[-1]
     yield from matmul.linears("qkv_proj", into, weights, setting, group="attention")
+    if mixer.relative:
+        yield from _relative(mixer, mixer.relative, hidden, weights, setting)
     for name, norm in (("q_norm", mixer.q_norm), ("k_norm", mixer.k_norm), ("v_norm", mixer.v_norm)):
         if norm:
             yield elementwise.norm(name, norm, setting, group="attention")
@@ -42,6 +44,21 @@ def _heads(mixer: Attention, hidden: int, weights: Stored, setting: Setting) -> 
     if mixer.gate_size:
         yield elementwise.output_gate(mixer.gate_size, mixer.heads * mixer.value_dim, setting)
     yield matmul.linear("o_proj", [out], weights(out), setting, group="attention")
+
+
+def _relative(
+    mixer: Attention, part: RelativePositions, hidden: int, weights: Stored, setting: Setting
+) -> Iterator[Op]:
+    """The table of relative positions projected once a pass, and the scores of every token against it."""
+    width = mixer.heads * mixer.head_dim
+    own = part.matrices(hidden, width)
+    used = own or (Matrix("relative_proj", hidden, width, bias=True),) * part.projections
+    basis = Basis("rows", times=part.positions)
+    made = matmul.linear("relative_proj", used, weights(used[0]), setting, group="attention", basis=basis)
+    # The matrices of queries and keys are read for the tokens already.
+    yield made if own else made._replace(weight_bytes=())
+    if part.ways:
+        yield attention.relative_scores(mixer, part, setting)
 
 
 def _latents(mixer: LatentAttention, hidden: int, weights: Stored, setting: Setting) -> Iterator[Op]:

@@ -399,8 +399,8 @@ def _refuse_shapeless(keys: Keys) -> None:
 def _refuse_unknown(keys: Keys, name: str, architecture: str) -> NoReturn:
     for kind, words in _OTHER_KINDS.items():
         if any(word in name.lower() for word in words):
-            keys.refuse("model_type", f"{name!r} is one of the {kind}, which are not supported yet",
-                        hint="decoders with attention, state-space layers or both are counted so far")  # fmt: skip
+            keys.refuse("model_type", f"{name!r} is one of the {kind} that are not known yet",
+                        hint="what is not known is not guessed at: `params=8e9` gives a bound")  # fmt: skip
     hint = did_you_mean(name, tuple(_families_by_type())) or "params=8e9 gives a bound from a parameter count alone"
     shown = f" ({architecture})" if architecture and architecture != name else ""
     keys.refuse("model_type", f"architecture {name!r}{shown} is not known, and is not guessed at", hint=hint)

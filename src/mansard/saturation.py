@@ -61,8 +61,12 @@ def saturating_inputs(plan: Plan, step: Step, batch: int) -> Saturation:
     sums, bandwidth = [one.value(basis) for basis in plan.bases], plan.device.memory_bandwidth.value
     matrix_s, flops = sum(_dot(form, sums) / rate for rate, form in plan.matrix), _dot(plan.total[0], sums)
     moved = _dot(plan.total[3], sums) + _dot(plan.total[4], sums) + _dot(plan.total[5], sums)
-    gain = matrix_s - moved / bandwidth
-    found = max(1, ceil(_dot(plan.total[_WEIGHTS], sums) / bandwidth / gain)) if gain > 0 else None
+    # What is done once a pass, whatever the batch, is no input's own.
+    whole = [value if basis.kind == "rows" else 0 for basis, value in zip(plan.bases, sums, strict=True)]
+    once_s = sum(_dot(form, whole) / rate for rate, form in plan.matrix)
+    gain = matrix_s - once_s - moved / bandwidth
+    needed_s = _dot(plan.total[_WEIGHTS], sums) / bandwidth - once_s
+    found = max(1, ceil(needed_s / gain)) if gain > 0 else None
     size = f"for inputs of {one.batch * one.new:,} tokens"
     reached = f"{size} compute catches up with memory at a batch of {found:,}" if found else ""
     never = f"never {size}: the activations that are moved keep memory busier than compute, at any batch"

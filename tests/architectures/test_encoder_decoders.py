@@ -117,6 +117,7 @@ def test_a_request_reads_then_writes() -> None:
         ({"architectures": ["T5ForQuestionAnswering"]}, "architectures"),
         ({"pruned_heads": {"1": [0]}}, "pruned_heads"),
         ({"num_experts": 8}, "num_experts"),
+        ({"tie_encoder_decoder": True}, "tie_encoder_decoder"),
     ],
 )
 def test_what_t5_does_not_have_is_refused(changes: dict[str, Any], key: str) -> None:

@@ -190,6 +190,30 @@ def test_mpnet_has_one_table_of_relative_positions() -> None:
     assert of("MPNetModel", document).parameters == TABLES - Y * H + L * LAYER + POOLER + 16 * N
 
 
+def test_deberta_scores_relative_positions_by_the_matrices_of_queries_and_keys() -> None:
+    buckets, tokens, batch = 8, 16, 2
+    stated = {
+        "model_type": "deberta-v2", "type_vocab_size": 0, "relative_attention": True, "position_buckets": buckets,
+        "pos_att_type": "p2c|c2p", "share_att_key": True, "position_biased_input": False, "norm_rel_ebd": "layer_norm",
+    }  # fmt: skip
+    model = of("DebertaV2Model", BERT | stated)
+    assert model.parameters == V * H + NORM + L * LAYER + 2 * buckets * H + NORM
+    phase = encode(model, prompt=tokens, batch=batch)
+    assert flops(phase, "relative_proj") == L * 2 * 2 * (2 * buckets) * H * H  # once a pass, whatever the batch
+    assert flops(phase, "relative_scores") == batch * tokens * L * 2 * 2 * (2 * buckets) * H
+    assert sum(row.weight_bytes for row in phase.operators if row.name == "relative_proj") == 0
+    own = of("DebertaV2Model", BERT | stated, share_att_key=False, pos_att_type=["c2p"])
+    assert own.parameters == model.parameters + L * (H * H + H)
+    assert flops(encode(own, prompt=tokens), "relative_scores") == tokens * L * 2 * (2 * buckets) * H
+    plain = of("DebertaV2Model", BERT | {"model_type": "deberta-v2", "type_vocab_size": 0})
+    assert plain.parameters == (V + P) * H + NORM + L * LAYER
+    convolved = of("DebertaV2Model", BERT | stated, conv_kernel_size=3)
+    assert convolved.parameters == model.parameters + 3 * H * H + H + NORM
+    assert flops(encode(convolved, prompt=tokens), "convolution") == 2 * tokens * 3 * H * H
+    classifier = of("DebertaV2ForSequenceClassification", BERT | stated)
+    assert classifier.parameters == model.parameters + POOLER + 2 * H + 2
+
+
 # -- rotary positions and gated parts
 
 
@@ -220,6 +244,10 @@ def test_nomic_is_read_by_its_own_names_too() -> None:
         assert of("NomicBertModel", document).parameters == expected
     biased = of("NomicBertModel", own, qkv_proj_bias=True, mlp_fc1_bias=True, mlp_fc2_bias=True)
     assert biased.parameters == expected + L * (4 * H + 2 * F + H)
+    padded = of("NomicBertModel", own, pad_vocab_size_multiple=64)
+    assert padded.parameters == expected + (128 - V) * H
+    gated = of("NomicBertModel", own, activation_function="geglu").encoders[0].layers[0].feed_forward
+    assert gated == FeedForward(F, gated=True, activation="gelu")
     for key, value in (("use_rms_norm", True), ("parallel_block", True), ("num_experts", 8), ("mlp_fc2_bias", True),
                        ("activation_function", "gelu"), ("rotary_emb_fraction", 0)):  # fmt: skip
         assert faulty(own, **{key: value}) == {key}
@@ -340,6 +368,13 @@ def test_towers_without_a_configuration_have_the_class_s_defaults_with_a_note() 
         "text_config is absent: the defaults of the class", "vision_config is absent: the defaults of the class",
     }  # fmt: skip
     assert faulty({"model_type": "clip", "text_config": 7}) == {"text_config"}
+
+
+def test_an_older_name_of_a_tower_is_all_of_it() -> None:
+    narrow = TOWER | {"intermediate_size": F - 1}
+    model = of("CLIPModel", CLIP | {"text_config_dict": narrow})
+    assert of("CLIPModel", CLIP).parameters - model.parameters == L * (2 * H + 1)
+    assert of("CLIPModel", CLIP | {"text_config_dict": None}).parameters == of("CLIPModel", CLIP).parameters
 
 
 def test_a_clip_text_encoder_moves_a_byte_for_77_operations() -> None:

@@ -9,9 +9,10 @@ import torch
 from counting import Traced, WorkCounter
 
 
-def encode_tokens(module: torch.nn.Module, *, batch: int, tokens: int) -> Traced:
+def encode_tokens(module: torch.nn.Module, *, batch: int, tokens: int, device: str = "meta") -> Traced:
     """A text encoder (BERT, CLIP's text tower, T5's encoder) over `tokens` of each sequence."""
-    return _one_pass(module, "encode", input_ids=torch.zeros(batch, tokens, dtype=torch.long, device="meta"))
+    ids = torch.zeros(batch, tokens, dtype=torch.long, device=device)
+    return _one_pass(module, "encode", device=device, input_ids=ids)
 
 
 def encode_pixels(module: torch.nn.Module, *, batch: int, height: int, width: int, channels: int = 3) -> Traced:
@@ -47,9 +48,9 @@ def _values(*shape: int) -> torch.Tensor:
     return torch.empty(*shape, device="meta")
 
 
-def _one_pass(module: torch.nn.Module, phase: str, **inputs: Any) -> Traced:
+def _one_pass(module: torch.nn.Module, phase: str, device: str = "meta", **inputs: Any) -> Traced:
     counter = WorkCounter(module)
     tensors = [value for value in inputs.values() if isinstance(value, torch.Tensor) and value.is_floating_point()]
-    with torch.device("meta"), torch.no_grad(), counter.trace(phase, *tensors):
+    with torch.device(device), torch.no_grad(), counter.trace(phase, *tensors):
         module(**inputs)
     return counter.phases[phase]

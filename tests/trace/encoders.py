@@ -39,6 +39,16 @@ _SOUND = {**_PAIR, "num_mel_bins": 33, "max_source_positions": 41, "max_target_p
 _BOTH = {"text_config": _READING, "vision_config": _SEEING, "projection_dim": 20}
 _WITHOUT_TYPES = {key: value for key, value in _BERT.items() if key != "type_vocab_size"}
 
+_DEBERTA = {**_BERT, "type_vocab_size": 0}
+_RELATIVE = {
+    "relative_attention": True, "position_buckets": 8, "pos_att_type": ["p2c", "c2p"], "share_att_key": True,
+    "norm_rel_ebd": "layer_norm", "position_biased_input": False,
+}  # fmt: skip
+_RELATIVE_OWN = {
+    "relative_attention": True, "pos_att_type": "c2p", "share_att_key": False, "max_relative_positions": 11,
+    "embedding_size": 20, "type_vocab_size": 2,
+}  # fmt: skip
+
 # (start of the class's name, ends of it, sizes, changes of them)
 _FAMILIES: tuple[tuple[str, tuple[str, ...], dict[str, Any], tuple[dict[str, Any], ...]], ...] = (
     ("Bert", (*_TASKS, "LMHeadModel", "ForPreTraining", "ForNextSentencePrediction"), _BERT, (_UNTIED, _LABELLED)),
@@ -61,6 +71,10 @@ _FAMILIES: tuple[tuple[str, tuple[str, ...], dict[str, Any], tuple[dict[str, Any
             {**_UNTIED, "norm_bias": True, "attention_bias": True},
             {"mlp_bias": True, "classifier_bias": True, "decoder_bias": False, "global_attn_every_n_layers": 2},
         ),
+    ),
+    (
+        "DebertaV2", _TASKS, _DEBERTA,
+        (_RELATIVE, {**_RELATIVE_OWN, **_UNTIED}, {**_RELATIVE, "conv_kernel_size": 5, "conv_groups": 2}),
     ),
     (
         "NomicBert", ("Model", "ForMaskedLM", "ForSequenceClassification", "ForTokenClassification"), _TEXT,

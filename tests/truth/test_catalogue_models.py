@@ -175,6 +175,8 @@ RECALLED = {
     "command-r": 34_980_831_232,
     "command-r-08-2024": 32_296_476_672,
     "command-r-plus": 103_810_674_688,
+    "deberta-v3-base": 183_831_552,
+    "deberta-v3-large": 434_012_160,
     "dinov2-base": 86_580_480,
     "dinov2-giant": 1_136_480_768,
     "dinov2-large": 304_368_640,

@@ -112,8 +112,8 @@ def _ignored(keys: Keys, name: str, model_type: str) -> None:
 def with_activation(keys: Keys, model: ModelConfig) -> ModelConfig:
     """The model with the activation that its configuration names, where the family has not read it."""
     name = next((name for name in _ACTIVATION_KEYS if keys.has(name)), None)
-    if name is None or not keys.is_sound(name):
-        return model
+    if name is None or not model.layers or not keys.is_sound(name):
+        return model  # encoders read it by themselves
     stated = keys.raw(name)
     if not isinstance(stated, str) or stated not in ACTIVATIONS:
         hint = did_you_mean(stated, ACTIVATIONS) if isinstance(stated, str) else ""

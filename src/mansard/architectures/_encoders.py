@@ -62,7 +62,9 @@ def refuse_decoding(keys: Keys) -> None:
 
 
 def refuse_pruning(keys: Keys) -> None:
-    """A fault where heads were taken out of some layers."""
+    """A fault where heads were taken out of some layers, or two stacks have one set of weights."""
+    if keys.raw("tie_encoder_decoder") is True:
+        keys.fault("tie_encoder_decoder", "gives both stacks the same weights, which is not counted", True)
     pruned = keys.raw("pruned_heads")
     if pruned:
         keys.fault("pruned_heads", "takes heads out of layers, which is not counted", pruned)

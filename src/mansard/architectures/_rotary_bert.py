@@ -24,10 +24,14 @@ def rotary_encoder(
     positions: int | None,
     layers: tuple[str, ...] = (),
     has_bias_twice: bool = False,
+    multiple: int = 1,
 ) -> ModelConfig:
-    """The tables before such layers, and what the class has behind them; layers: other names of their number."""
+    """The tables before such layers, and what the class has behind them.
+
+    layers: other names of their number. multiple: of what the table's rows are rounded up to.
+    """
     refuse_decoding(keys)
-    vocabulary = keys.size("vocab_size", default=vocab_size)
+    vocabulary = -(-keys.size("vocab_size", default=vocab_size) // multiple) * multiple
     sizes = Widths(hidden, hidden, vocabulary, has_bias_twice)
     behind = ends(keys, sizes, classes[named_class(keys, classes, base)])
     encoder = Encoder(

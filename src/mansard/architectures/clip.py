@@ -36,17 +36,23 @@ def read(keys: Keys) -> ModelConfig:
     if name in _VISION:
         own = keys.nested("vision_config") if keys.has("vision_config") else keys
         return encoder_model(keys, vision(own, projected=name == _VISION[1]))
-    seen = vision(nested_or_default(keys, "vision_config"), projected=False)
+    seen = vision(_tower(keys, "vision_config"), projected=False)
     if name == "CLIPForImageClassification":
         return encoder_model(keys, seen._replace(back=pooled("classifier", seen.hidden_size, labels(keys)).back))
     shared = keys.size("projection_dim", default=_SHARED)
-    encoder, positions = text(nested_or_default(keys, "text_config"), projected=False)
+    encoder, positions = text(_tower(keys, "text_config"), projected=False)
     return encoder_model(
         keys,
         encoder._replace(back=_product("text_projection", encoder, shared)),
         seen._replace(back=_product("visual_projection", seen, shared), vectors=seen.vectors + 1),
         positions=positions,
     )
+
+
+def _tower(keys: Keys, name: str) -> Keys:
+    """The keys of a tower: of `text_config_dict`, as older files have it too, the class takes that and nothing else."""
+    older = f"{name}_dict"
+    return keys.nested(older) if keys.has(older) else nested_or_default(keys, name)
 
 
 def _product(name: str, encoder: Encoder, shared: int) -> tuple[Applied, ...]:

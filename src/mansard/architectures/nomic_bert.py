@@ -37,9 +37,10 @@ def read(keys: Keys) -> ModelConfig:
     norm = layer_norm(hidden)
     layer = Layer(mixer=_attention(keys, hidden), feed_forward=_part(keys, hidden), norms=(norm, norm))
     positions = keys.size("max_position_embeddings", "n_positions", default=2048, maximum=MOST_POSITIONS)
+    multiple = keys.optional_size("pad_vocab_size_multiple") or 1
     return rotary_encoder(
         keys, layer, hidden, _CLASSES, "NomicBertModel", vocab_size=30528, token_types=2, positions=positions,
-        layers=("n_layer",), has_bias_twice=True,
+        layers=("n_layer",), has_bias_twice=True, multiple=multiple,
     )  # fmt: skip
 
 

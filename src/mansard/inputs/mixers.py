@@ -9,6 +9,24 @@ from typing import NamedTuple, TypeAlias
 from mansard.inputs.weights import Matrix, Norm
 
 
+class RelativePositions(NamedTuple):
+    """Scores of queries and keys against learned relative positions beside those against each other.
+
+    A table of `positions` rows is projected in each layer, `projections` times, by matrices of its `own` or by those of
+    queries and keys; in each of `ways` (content to position, position to content) every token has a score with every
+    row. Source: DeBERTa, arXiv:2006.03654, 3.1.
+    """
+
+    positions: int
+    ways: int
+    projections: int
+    own: bool
+
+    def matrices(self, hidden_size: int, width: int) -> tuple[Matrix, ...]:
+        """Those of its own."""
+        return (Matrix("relative_proj", hidden_size, width, bias=True),) * (self.projections if self.own else 0)
+
+
 class Attention(NamedTuple):
     """Multi-head, grouped-query or multi-query attention, whole, windowed or chunked-local.
 
@@ -22,7 +40,8 @@ class Attention(NamedTuple):
     an earlier layer and keeps none; `unused_parameters` are those of projections that the checkpoint has all the same.
     `vectors` counts elements of further learned vectors and tables. `is_cached` False: of an encoder with a causal
     mask, which keeps nothing. `square`: tokens of an image see those of their own square of so many rows and columns.
-    `prefix`: tokens of one step see each other both ways, as those of a prompt that is read at once do.
+    `prefix`: tokens of one step see each other both ways, as those of a prompt that is read at once do. `relative`:
+    scores against relative positions.
     """
 
     heads: int
@@ -51,6 +70,7 @@ class Attention(NamedTuple):
     is_cached: bool = True
     square: int | None = None
     prefix: bool = False
+    relative: RelativePositions | None = None
 
     @property
     def value_dim(self) -> int:
@@ -81,9 +101,10 @@ class Attention(NamedTuple):
         return tuple(found)
 
     def matrices(self, hidden_size: int) -> tuple[Matrix, ...]:
-        """The projections of the input, then that of the output."""
+        """The projections of the input, then those of relative positions, then that of the output."""
         out = Matrix("o_proj", self.heads * self.value_dim, hidden_size, self.o_bias)
-        return (*self.projections(hidden_size), out)
+        relative = self.relative.matrices(hidden_size, self.heads * self.head_dim) if self.relative else ()
+        return (*self.projections(hidden_size), *relative, out)
 
     @property
     def norms(self) -> tuple[Norm, ...]:

@@ -1,7 +1,7 @@
 """Attention over cached and new tokens: by heads (whole, windowed, chunked) and by latents; fused and standard."""
 
 from mansard.inputs.encoder import Pooling
-from mansard.inputs.mixers import Attention, CrossAttention, Indexer, LatentAttention
+from mansard.inputs.mixers import Attention, CrossAttention, Indexer, LatentAttention, RelativePositions
 from mansard.operators.cost import Form, Op, Setting, Term, form
 from mansard.operators.step import SOURCE, TOKENS, Basis
 
@@ -45,6 +45,29 @@ def head_attention(mixer: Attention, setting: Setting) -> Op:
         vector_flops=form(per_pair * mixer.heads, pairs, f"{per_pair}·H"),
         cache_read_bytes=form(per_token, reads, "κ") if mixer.causal else (),
         activation_bytes=_moved(mixer, setting, per_token) + (_score_traffic(mixer.heads, setting) if standard else ()),
+    )
+
+
+def relative_scores(mixer: Attention, part: RelativePositions, setting: Setting) -> Op:
+    """Scores of every token with R relative positions, in each of w ways: 2·d_qk·H·R·w FLOPs a token.
+
+    Each pair then takes one of them and adds it, in each way. Source: DeBERTa, arXiv:2006.03654, 3.1.
+    """
+    moved = 0 if setting.fusion == "full" else part.ways * mixer.heads * (mixer.head_dim + part.positions)
+    return Op(
+        name="relative_scores",
+        kind="attention",
+        group="attention",
+        dtype=setting.activation_dtype,
+        symbols=(
+            ("H", mixer.heads, "query heads"),
+            ("d_qk", mixer.head_dim, "size of a query or key head"),
+            ("R", part.positions, "relative positions"),
+            ("w", part.ways, "ways: content to position, position to content"),
+        ),
+        flops=form(2 * mixer.head_dim * mixer.heads * part.positions * part.ways, TOKENS, "2·d_qk·H·R·w"),
+        vector_flops=form(2 * part.ways * mixer.heads, _seen(mixer, standard=False), "2·w·H"),
+        activation_bytes=form(setting.activation_bytes(moved), TOKENS, "w·H·(d_qk + R)·a"),
     )
 
 

@@ -9,8 +9,8 @@ from mansard.algebra import Numeric
 class Basis(NamedTuple):
     """One sum of a step. `window` and `chunk` limit what a query sees; `experts` and `per_token` describe a router.
 
-    `times` and `per`: so many for every so many tokens; `fixed`: so many for each sequence, or at most. `last`: of the
-    last position of each sequence alone.
+    `times` and `per`: so many for every so many tokens, or whatever the step (rows of a table). `fixed`: so many for
+    each sequence, or at most. `last`: of the last position of each sequence alone.
     """
 
     kind: str
@@ -183,6 +183,7 @@ def _scaled(step: Step, basis: Basis) -> Numeric:
 _OF_SEQUENCES = ("one", "sampled", "sequences", "resumed", "source", "fixed", "fewest_experts")
 _SUMS: dict[str, Callable[[Step, Basis], Numeric]] = {
     "one": lambda _step, _basis: 1,
+    "rows": lambda _step, basis: basis.times,
     "tokens": lambda step, _basis: step.batch * step.new,
     "sampled": lambda step, _basis: step.batch,
     "sequences": lambda step, _basis: step.batch,

@@ -124,6 +124,7 @@ def _basis(basis: Basis) -> tuple[str, str]:
         "both_ways": (f"pairs{mark}", f"{both}: query-key pairs without a mask"),
         "squares": (f"pairs[{basis.fixed}²]", "b·(Σ a²)·(Σ b²): query-key pairs within the squares of an image"),
         "scaled": _scaled(basis),
+        "rows": (f"{basis.times}", f"{basis.times} rows of a table, once a step"),
         "fixed": (f"b·{basis.fixed}", f"{basis.fixed} for each sequence"),
         "tail": ("tail", f"b·min(n, {basis.fixed}): the last tokens of each sequence"),
     }
