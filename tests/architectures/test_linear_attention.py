@@ -7,6 +7,7 @@ import pytest
 import mansard
 from mansard.errors import InputError
 from mansard.inputs.mixers import Attention, LatentAttention, Recurrence
+from mansard.inputs.model import encoder_parameters
 from mansard.models import read_config
 
 H100 = "h100-sxm"
