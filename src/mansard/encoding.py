@@ -8,7 +8,7 @@ from functools import partial
 
 from mansard.forward import layer_operators, setting_of
 from mansard.inputs.encoder import Applied, Encoder
-from mansard.inputs.formats import extras_format, layer_formats, plain_format
+from mansard.inputs.formats import around_format, layer_formats, plain_format
 from mansard.inputs.mixers import CrossAttention
 from mansard.inputs.model import ModelConfig, distinct
 from mansard.inputs.scenario import Deployment, Engine
@@ -57,7 +57,7 @@ def _applied(one: Applied, model: ModelConfig, deployment: Deployment, setting: 
     """A product of the front or the back end: for every token, or so many times for every so many of them."""
     basis = TOKENS if (one.times, one.per) == (1, 1) else Basis("scaled", times=one.times, per=one.per)
     basis = SOURCE if one.per_given else basis
-    weights = extras_format(model, deployment) if one.kind == "linear" else plain_format(model, deployment)
+    weights = around_format(one, model, deployment)
     if one.norm:
         yield elementwise.norm(f"{one.matrix.name}_norm", one.norm, setting, group=group, basis=basis)
     made = matmul.linear(one.matrix.name, [one.matrix], weights, setting, group=group, basis=basis)

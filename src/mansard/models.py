@@ -30,10 +30,8 @@ _NESTED = ("text_config", "llm_config", "language_config", "thinker_config")
 _NULL_WHEN_ABSENT = ("sliding_window", "q_lora_rank")
 # Kinds that are known and not supported, so that the refusal can say what they are. Words that names contain.
 _OTHER_KINDS = {
-    "hybrids of attention and state-space or linear layers": (
-        "rwkv5", "rwkv6", "rwkv7",
-    ),
-    "models whose layers share or shape their caches by themselves": ("openelm", "nemotron-nas"),
+    "hybrids of attention and state-space or linear layers": ("rwkv5", "rwkv6", "rwkv7"),
+    "models whose attention chooses blocks or compressed tokens": ("deepseek_v4", "minimax_m3"),
     "encoders": ("bert", "electra", "deberta", "mpnet", "longformer"),
     "encoder-decoders": ("t5", "bart", "pegasus", "marian", "m2m", "led"),
     "vision towers": ("clip", "siglip", "vit", "dino", "swin"),
@@ -94,7 +92,9 @@ def _from_path(text: str) -> ModelConfig:
     is_file = files is not None and not os.path.isdir(text)
     document, where = read_json(weight_files.config_beside(text) if is_file else text)
     model = read_config(_with_side_file(document, beside(where, "hf_quant_config.json")), where)
-    return model if files is None or not model.layers else weight_files.with_weights(model, files)
+    if files is None or not model.layers or model.start_tokens:
+        return model  # the names of encoders' tensors are not known
+    return weight_files.with_weights(model, files)
 
 
 def _from_gguf(path: str) -> ModelConfig:
@@ -180,11 +180,19 @@ def read_config(document: Mapping[str, Any], source: str, name: str | None = Non
     if scheme is not None:
         model = stored(model, scheme, ModuleNames(getattr(family, "MODULES", {}), inside=bool(part)), keys)
         keys.finish()
+    if model.prediction_layers:
+        keys.note("prediction-layers", _prediction_words(model))
     notes = [note for note in keys.notes if dtype == own_dtype or note.code != "default-dtype"]
     return replace(
         model, name=printable(known), source=printable(source), model_type=model_type, architecture=architecture,
         notes=tuple(dict.fromkeys((*model.notes, *notes))),
     )  # fmt: skip
+
+
+def _prediction_words(model: ModelConfig) -> str:
+    count = len(model.prediction_layers)
+    layers = "1 layer that drafts tokens (MTP)" if count == 1 else f"{count} layers that draft tokens (MTP)"
+    return f"{layers}, {model.prediction_parameters:,} parameters, beside those counted: --mtp counts their memory"
 
 
 def _check_types(outer: Keys) -> None:

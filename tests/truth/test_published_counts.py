@@ -14,7 +14,6 @@ TEXT_ALONE = {"gemma4"}
 # Kinds that come in their own issue, or formats of weights that do: refused, never approximated.
 REFUSED_TYPES = {
     "",
-    "nemotron-nas",
     "step3p7",
 }
 REFUSED_FILES = {

@@ -124,6 +124,7 @@ class LatentAttention(NamedTuple):
     `q_lora_rank` None: queries are projected directly. `bias` is on the down-projections and the output. `top_k`: a
     query sees no more than so many tokens, those that the `indexer` chooses; without one, an earlier layer's choice is
     used again. `rotates` False: the part of a head that others rotate is left as it is.
+    `gate_size`: columns of a projection that gates the output, as for `Attention`.
     """
 
     heads: int
@@ -136,6 +137,7 @@ class LatentAttention(NamedTuple):
     top_k: int | None = None
     indexer: Indexer | None = None
     rotates: bool = True
+    gate_size: int = 0
     window: None = None
     chunk: None = None
 
@@ -167,6 +169,7 @@ class LatentAttention(NamedTuple):
             Matrix("kv_a_proj", hidden_size, self.kv_lora_rank + self.qk_rope_head_dim, self.bias),
             Matrix("kv_b_proj", self.kv_lora_rank, self.heads * (self.qk_nope_head_dim + self.v_head_dim)),
             *(self.indexer.matrices(hidden_size) if self.indexer else ()),
+            *((Matrix("g_proj", hidden_size, self.gate_size),) if self.gate_size else ()),
             Matrix("o_proj", self.heads * self.v_head_dim, hidden_size, self.bias),
         )
 
