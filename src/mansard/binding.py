@@ -110,7 +110,9 @@ def _encoding(encoder: Encoder, model: ModelConfig, device: Device, deployment: 
 
 def encode_step(workload: Workload, reading: Reading) -> Step:
     """All sequences of one encoder; what it gives to cross-attention is spread over them."""
-    source = reading.given // reading.sequences if reading.sequences else 0
+    # An image's tokens need not divide evenly among its tiles.
+    whole, rest = divmod(reading.given, reading.sequences or 1)
+    source = reading.given / reading.sequences if rest else whole
     return Step(
         batch=workload.batch * reading.sequences, new=reading.tokens, cached=0, source=source, grid=reading.grid
     )

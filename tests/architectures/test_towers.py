@@ -338,6 +338,77 @@ def test_voxtral_puts_four_tokens_side_by_side() -> None:
     assert read(model, seconds=31.0) == Reading(2, POSITIONS, 2 * 375)
 
 
+Q, E = 5, 256  # queries of a resampler, and a language model as wide as two heads of it
+MINICPM = {
+    **TEXT, "hidden_size": E, "model_type": "minicpmv", "query_num": Q,
+    "vision_config": {**VISION, "model_type": "siglip_vision_model", "image_size": 70},
+}  # fmt: skip
+SLICED = linear(C * P * P, W) + 5 * 5 * W + 2 * W  # patches, positions of 5 × 5, the last norm
+RESAMPLER = Q * E + linear(W, E, 0) + 4 * linear(E, E) + 3 * 2 * E + linear(E, E, 0)
+
+
+@pytest.mark.parametrize(("version", "biases"), [(2.5, 0), (2.6, N * D + 2 * K * D), ("4.0", 0), (4.5, 2 * D)])
+def test_the_version_of_minicpm_v_says_which_language_model_it_has(version: float | str, biases: int) -> None:
+    model = read_config({**MINICPM, "version": version}, "config.json")
+    assert encoder_parameters(tower(model)) == SLICED + B * plain_layer() + RESAMPLER
+    attention = linear(E, N * D, 0) + 2 * linear(E, K * D, 0) + linear(N * D, E, 0)
+    layers = L * (attention + biases + 3 * linear(E, F, 0) + 2 * E)
+    assert model.parameters == encoder_parameters(tower(model)) + layers + 2 * V * E + E
+
+
+def test_minicpm_v_resamples_slices_of_any_shape() -> None:
+    document = {**MINICPM, "version": 2.6, "slice_config": {"scale_resolution": 56, "max_slice_nums": 9}}
+    model = read_config(document, "config.json")
+    # 100 × 150 is 4.8 areas of 56²: of 4, 5 and 6 slices 2 × 3 have its shape. The whole is 45 high and 67 wide, 3 × 5
+    # patches; a slice is of 50 × 50 pixels, 4 × 4. Seven parts of five tokens and two markers, and a line break.
+    assert read(model, images=1, height=100, width=150) == Reading(7, 16, 7 * (Q + 2) + 1, (0, 0))
+    assert read(model, images=1, height=20, width=20) == Reading(1, 16, Q + 2, (0, 0))
+    whole = read_config({**document, "slice_mode": False}, "config.json")
+    assert read(whole, images=1, height=100, width=150) == Reading(1, 15, Q + 2, (0, 0))
+    older = read_config({**document, "version": 2.5}, "config.json")
+    assert read(older, images=1, height=100, width=150).given == 7 * (Q + 2) + 1 + 2
+    dropped = read_config({**document, "drop_vision_last_layer": True}, "config.json")
+    assert len(tower(dropped).layers) == B - 1
+    with pytest.raises(InputError, match="version"):
+        read_config({**document, "version": 2.0}, "config.json")
+
+
+def test_phi_4_multimodal_stores_low_rank_matrices_beside_its_encoders() -> None:
+    heads, width, deep, kernel, front, bins, reach, seen, spoken = 4, 40, 2, 5, 6, 80, 9, 3, 7
+    sound = {
+        "attention_dim": W, "attention_heads": heads, "linear_units": width, "num_blocks": deep, "kernel_size": kernel,
+        "ext_pw_out_channel": W, "depthwise_seperable_out_channel": W, "input_size": bins, "time_reduction": 8,
+        "nemo_conv_settings": {"conv_channels": front}, "chunk_size": -1,
+        "relative_attention_bias_args": {"t5_bias_max_distance": reach},
+    }  # fmt: skip
+    document = {
+        **TEXT, "model_type": "phi4mm", "audio_processor": {"config": sound}, "vision_lora": {"r": seen},
+        "speech_lora": {"r": spoken},
+    }  # fmt: skip
+    model = read_config(document, "config.json")
+    vision, audio = model.encoders
+    fused = (H + (N + 2 * K) * D) + (N * D + H) + (H + 2 * F) + (F + H)  # in and out of what is adapted, in a layer
+    part = 2 * W + linear(W, 2 * width) + linear(width, W)
+    convolution = linear(W, 2 * W) + 2 * W + linear(kernel, W) + linear(W, W) + linear(W, W)
+    layer = 2 * part + 4 * linear(W, W) + 2 * W + convolution + 2 * W + 2 * W
+    # Two more halvings after the first, each of single channels and then across them; a tenth of the bins is left.
+    ahead = linear(9, front) + 2 * (linear(9, front) + linear(front, front)) + linear(front * bins // 8, W)
+    behind = 2 * (linear(W, H) + linear(H, H))  # one for sound alone, one beside images
+    assert encoder_parameters(audio) == ahead + 2 * reach * heads + deep * layer + behind + spoken * L * fused
+    so400m = linear(C * 14 * 14, 1152) + 32 * 32 * 1152 + 2 * 1152 + 27 * plain_layer(1152, 4304)
+    head = 1152 + 4 * linear(1152, 1152) + 2 * 1152 + linear(1152, 4304) + linear(4304, 1152)
+    around = 2 * 1152 + linear(1152, H) + linear(H, H)
+    assert encoder_parameters(vision) == so400m + head + around + seen * L * fused
+    assert any(note.code == "low-rank" and note.level == "warning" for note in model.notes)
+    # 900 × 400 pixels are covered by 3 × 1 crops; at 448 wide 1,008 of 1,344 rows are filled: 24 of 96 rows of patches
+    # are padding. 36 × 17 tokens, one between, and 16 × 17 of the whole.
+    found = vision.reads.reading(Asked(images=1, height=900, width=400))
+    assert found == Reading(4, 1024, 36 * 17 + 1 + 16 * 17, (32, 32))
+    # 10 s are (160,000 - 400) // 160 + 1 = 998 frames, in eights 125; 41 s are 4,098, 513 tokens in two chunks.
+    assert audio.reads.reading(Asked(seconds=10.0)) == Reading(1, 125, 125)
+    assert audio.reads.reading(Asked(seconds=41.0)) == Reading(2, 500, 513)
+
+
 def test_a_tower_of_an_unknown_type_is_refused_and_a_key_noted() -> None:
     assert faulty("llava", {**VISION, "model_type": "convnext"}) == {"vision_config.model_type"}
     vision = {**VISION, "model_type": "clip_vision_model", "num_register_tokens": 4}

@@ -70,7 +70,7 @@ def test_the_defaults_of_the_class_are_counted_with_a_note_or_refused(name: str,
         assert all(fault.key for fault in refused.faults)
         return
     assert model.encoders
-    assert any(note.level == "warning" and "defaults of the class" in note.text for note in keys.notes)
+    assert any(note.code == "class-default" for note in keys.notes)
     for encoder in model.encoders:
         assert encoder_parameters(encoder) > 0
         reading = encoder.reads.reading(Asked(images=1, height=500, width=700, seconds=12.0))

@@ -240,6 +240,36 @@ class TrimmedAudio(NamedTuple):
         return max(0, ((frames - 1) // 2 - 1) // 2 + 1)
 
 
+class ChunkedAudio(NamedTuple):
+    """Sound as long as it is, one token for every `frames` spectral frames; more than `most` tokens in chunks of these.
+
+    A frame looks at `window_s` seconds and begins `step_s` after the one before it. A last chunk is padded in the
+    layers and goes on without its padding. Source: Phi-4-Mini, arXiv:2503.01743, 2.2, and its feature extractor.
+    """
+
+    window_s: float
+    step_s: float
+    frames: int
+    most: int
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        return ("seconds",)
+
+    def reading(self, asked: Asked) -> Reading:
+        """One sequence, or one for each chunk.
+
+        >>> ChunkedAudio(0.025, 0.01, 8, 500).reading(Asked(seconds=60))
+        Reading(sequences=2, tokens=500, given=750, grid=(0, 0))
+        """
+        if asked.seconds < self.window_s:
+            return Reading()
+        frames = floor(round((asked.seconds - self.window_s) / self.step_s, 6)) + 1
+        tokens = ceil(frames / self.frames)
+        chunks = ceil(tokens / self.most)
+        return Reading(chunks, tokens if chunks == 1 else self.most, tokens)
+
+
 class BoundedImage(NamedTuple):
     """Images near their own size: scaled down to so many patches, and so many a side, then padded to whole squares.
 

@@ -62,12 +62,13 @@ class RatioTiles(NamedTuple):
             return Reading()
         many = asked.images * asked.frames
         if asked.frames == 1:
-            rows, columns = self._grid(asked.height, asked.width)
+            rows, columns = self.grid(asked.height, asked.width)
             several = self.overview and rows * columns > 1
             many *= rows * columns + (1 if several else 0)
         return self.tile.read(many, many * self.tile.given)
 
-    def _grid(self, height: int, width: int) -> tuple[int, int]:
+    def grid(self, height: int, width: int) -> tuple[int, int]:
+        """Rows and columns of tiles."""
         most, area = range(1, self.most + 1), height * width
         grids = [(rows, columns) for columns in most for rows in most if self.least <= rows * columns <= self.most]
         best, nearest = (1, 1), float("inf")
@@ -207,3 +208,49 @@ class PaddedTiles(NamedTuple):
         """
         many = asked.images * asked.frames
         return Reading(many, self.tokens, many * self.most * self.tile.tokens) if many else Reading()
+
+
+class CroppedImage(NamedTuple):
+    """Crops of `tile.size` that cover the image, no more than `most`, in its own shape, and a copy of the whole.
+
+    2 × 2 patches are averaged into one token. Tokens of padding are left out; a learned one stands behind each row of
+    tokens, and one between the crops and the copy. Source: Phi-4-Mini, arXiv:2503.01743, 2.2, and its published
+    preprocessor.
+    """
+
+    tile: Tile
+    most: int
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        return ("images", "resolution", "frames")
+
+    def reading(self, asked: Asked) -> Reading:
+        """One sequence for each crop.
+
+        >>> CroppedImage(Tile(448, 14, 0, 256), 36).reading(Asked(images=1, height=1080, width=1920))
+        Reading(sequences=16, tokens=1024, given=3918, grid=(32, 32))
+        """
+        many = asked.images * asked.frames
+        if not many:
+            return Reading()
+        rows, columns = self._grid(asked.height, asked.width)
+        size = self.tile.size
+        wide, high = columns * size / asked.width, rows * size / asked.height
+        # The side that fills the crops is filled whole, whatever the other is rounded to.
+        down = self._tokens(rows, int(asked.height * wide) if wide < high else rows * size)
+        across = self._tokens(columns, columns * size if wide < high else int(asked.width * high))
+        side = (self.tile.side + 1) // 2
+        given = down * (across + 1) + 1 + side * (side + 1)
+        return self.tile.read(many * (rows * columns + 1), many * given)
+
+    def _grid(self, height: int, width: int) -> tuple[int, int]:
+        rows, columns = (-(-side // self.tile.size) for side in (height, width))
+        if rows * columns <= self.most:
+            return rows, columns
+        return RatioTiles(self.tile, 1, self.most).grid(height, width)
+
+    def _tokens(self, crops: int, filled: int) -> int:
+        """Tokens along a side of so many crops of which so many pixels are filled."""
+        kept = crops * self.tile.side - (crops * self.tile.size - filled) // self.tile.patch
+        return -(-kept // 2)

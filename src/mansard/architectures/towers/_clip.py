@@ -30,11 +30,12 @@ def clip(keys: Keys, **defaults: int) -> Encoder:
     return tower._replace(norms=norms, vectors=hidden + (side * side + 1) * hidden)
 
 
-def siglip(keys: Keys, *, vision_use_head: bool = True, **defaults: int) -> Encoder:
-    """SigLIP's tower. vision_use_head: whether its pooling head is kept where the configuration does not say."""
+def siglip(keys: Keys, **defaults: int) -> Encoder:
+    """SigLIP's tower; vision_use_head among the defaults says whether its pooling head is kept."""
+    has_head = bool(defaults.pop("vision_use_head", True))
     tower, side = _stack(keys, {"patch_size": 16, **defaults}, kind="gelu_pytorch_tanh", bias=True, beside=0)
     hidden, unused = tower.hidden_size, 0
-    if quiet_flag(keys, "vision_use_head", default=vision_use_head):
+    if quiet_flag(keys, "vision_use_head", default=has_head):
         part = tower.layers[0].feed_forward if tower.layers else None
         width = getattr(part, "intermediate_size", 0)
         # A probe, attention with its output, a norm and a part: kept by the class, and run for nothing.

@@ -16,7 +16,7 @@ _TOWERS: Mapping[str, Callable[..., Encoder]] = {
 }  # fmt: skip
 
 
-def vision(keys: Keys, otherwise: str, **defaults: int | bool) -> Encoder:
+def vision(keys: Keys, otherwise: str, **defaults: int) -> Encoder:
     """The tower of `vision_config`; where it names no type that of `otherwise`, with the composite's own defaults.
 
     The defaults count only where the whole part is absent, as the composites' classes have it.
