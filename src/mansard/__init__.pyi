@@ -29,8 +29,8 @@ from mansard.inputs.device import Device as Device
 from mansard.inputs.device_file import device_names as device_names
 from mansard.inputs.device_file import load_device as load_device
 from mansard.inputs.model import ModelConfig as ModelConfig
-from mansard.models import load_model as load_model
-from mansard.models import model_names as model_names
+from mansard.loading import load_model as load_model
+from mansard.loading import model_names as model_names
 from mansard.results import Analysis as Analysis
 from mansard.single import operator as operator
 

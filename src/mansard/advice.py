@@ -16,6 +16,7 @@ from mansard.scenarios import Scenario, scenario, with_deployment, with_device
 _NOTHING = 1.005  # a gain below half a percent is none
 _SHORTER = 0.9  # of the bits as they are: less of a difference is none
 _AS_GOOD = 0.95  # of what the device at hand has
+_SMALLEST = 256  # pixels a side of which half is still an image
 _WIDE = 12  # bits from which four are a quarter, not a half
 ALONE: dict[str, float] = {}  # the change leaves the work of all phases as it is
 
@@ -53,6 +54,8 @@ def advise(
     resolution: str | int | None = None,
     frames: int | None = None,
     seconds: float | None = None,
+    steps: int | None = None,
+    guidance: float | None = None,
     weights: str | None = None,
     activations: str | None = None,
     kv: str | None = None,
@@ -71,7 +74,8 @@ def advise(
     """
     where = scenario(
         model, on=on, batch=batch, prompt=prompt, output=output, cached=cached, context=context, images=images,
-        resolution=resolution, frames=frames, seconds=seconds, weights=weights, activations=activations, kv=kv,
+        resolution=resolution, frames=frames, seconds=seconds, steps=steps, guidance=guidance, weights=weights,
+        activations=activations, kv=kv,
         state=state, attention=attention, routing=routing, engine=engine, mtp=mtp, online=online,
     )  # fmt: skip
     return Advised(_ranked(where, [*_changes(where), *_next_devices(where)]))
@@ -200,6 +204,8 @@ def _workloads(where: Scenario) -> Iterator[Change]:
         larger = replace(where, asked=work._replace(batch=work.batch * factor))
         why = f"the weights are read once for more sequences (gain in {rate} per second)"
         yield Change(f"batch ×{factor}", larger, dict.fromkeys(where.phase_names, factor), "memory", why)
+    if model.pipeline:
+        yield from _pictures(where)
     context, whole = where.workload.decode_context, where.workload.decoder_prompt
     if not model.layers or model.start_tokens:
         return
@@ -223,6 +229,19 @@ def _workloads(where: Scenario) -> Iterator[Change]:
         )
 
 
+def _pictures(where: Scenario) -> Iterator[Change]:
+    """What is asked of a pipeline: fewer pixels, and no second pass for guidance."""
+    media = where.asked.media
+    if media.height and media.width and min(media.height, media.width) > _SMALLEST:
+        smaller = where.asked._replace(media=media._replace(height=media.height // 2, width=media.width // 2))
+        why = "a quarter of the latent tokens, for a quarter of the pixels"
+        yield Change("half the height and the width", replace(where, asked=smaller), ALONE, "both", why)
+    if media.guidance and media.guidance > 1 and not where.binding.model.pipeline.is_distilled:  # type: ignore[union-attr]
+        alone = where.asked._replace(media=media._replace(guidance=1.0))
+        why = "a step looks at one prompt, not at an empty one beside it"
+        yield Change("no guidance, or a model distilled for one pass", replace(where, asked=alone), ALONE, "both", why)
+
+
 def _scaled(fact: Fact, factor: float) -> Fact:
     return fact._replace(value=fact.value * factor)
 
@@ -230,7 +249,7 @@ def _scaled(fact: Fact, factor: float) -> Fact:
 def _next_devices(where: Scenario) -> Iterator[Change]:
     """The same vendor's next device with more bandwidth, and its next with more peak; neither worse in the other."""
     here = where.binding.device
-    peaks = where.binding.main_plan.peaks
+    peaks = where.step_of(where.phase_names[-1])[0].peaks
     dtype = peaks[0][0] if peaks else "bf16"
     others = [device for device in usable_devices() if device.vendor == here.vendor]
     measures: tuple[Callable[[Device], float], ...] = (

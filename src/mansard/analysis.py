@@ -28,6 +28,8 @@ def analyze(
     resolution: str | int | None = None,
     frames: int | None = None,
     seconds: float | None = None,
+    steps: int | None = None,
+    guidance: float | None = None,
     weights: str | None = None,
     activations: str | None = None,
     kv: str | None = None,
@@ -43,7 +45,8 @@ def analyze(
     model: a path, a folder, a catalogue name, a hub id, `params=8e9`, or a ModelConfig. on: a catalogue name, a file,
     `peak=…,bandwidth=…`, or a Device. context: tokens that the decode step attends to, itself included; by default the
     middle of the output. images, of `resolution` ("1920x1080") and `frames` each, and seconds of sound are what the
-    model's encoders read. mtp: layers that draft tokens are loaded. The other words are those of the command line.
+    model's encoders read, or what a pipeline makes, in so many steps, with guidance. mtp: layers that draft tokens are
+    loaded. The other words are those of the command line.
 
     Raises:
         UsageError: if a word or a size cannot be understood.
@@ -56,7 +59,8 @@ def analyze(
     """
     where = scenario(
         model, on=on, batch=batch, prompt=prompt, output=output, cached=cached, context=context, images=images,
-        resolution=resolution, frames=frames, seconds=seconds, weights=weights, activations=activations, kv=kv,
+        resolution=resolution, frames=frames, seconds=seconds, steps=steps, guidance=guidance, weights=weights,
+        activations=activations, kv=kv,
         state=state, attention=attention, routing=routing, engine=engine, mtp=mtp, online=online,
     )  # fmt: skip
     return Analysis(
@@ -84,6 +88,8 @@ def step(
     resolution: str | int | None = None,
     frames: int | None = None,
     seconds: float | None = None,
+    steps: int | None = None,
+    guidance: float | None = None,
     weights: str | None = None,
     activations: str | None = None,
     kv: str | None = None,
@@ -101,7 +107,8 @@ def step(
     """
     return scenario(
         model, on=on, batch=batch, prompt=prompt, output=output, cached=cached, context=context, images=images,
-        resolution=resolution, frames=frames, seconds=seconds, weights=weights, activations=activations, kv=kv,
+        resolution=resolution, frames=frames, seconds=seconds, steps=steps, guidance=guidance, weights=weights,
+        activations=activations, kv=kv,
         state=state, attention=attention, routing=routing, engine=engine,
     ).phase(phase)  # fmt: skip
 
@@ -131,6 +138,8 @@ def saturate(
         model, on=on, context=context, weights=weights, activations=activations, kv=kv, state=state,
         attention=attention, engine=engine, mtp=mtp, online=online,
     )  # fmt: skip
+    if not where.binding.model.has_decoder:
+        return where.saturation()
     return saturating_batch(where.binding, context)
 
 

@@ -1,9 +1,9 @@
 """A model bound to a device and a deployment: its plans, made once and kept, and the phases that they answer."""
 
 from collections import OrderedDict
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import reduce
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from mansard import memory
 from mansard.algebra import Numeric
@@ -47,11 +47,7 @@ class Binding:
     weight_bytes: int
     state_bytes: int
     widest_elements: int
-
-    @property
-    def main_plan(self) -> Plan:
-        """That of the decoder, or of the last encoder where there is none."""
-        return self.plans[0] if self.plans else self.encodings[-1].plan
+    runs: dict[Any, Any] = field(default_factory=dict)  # what a pipeline does, by the sizes that it was asked for
 
     def plan(self, step: Step) -> Plan:
         """The plan with the fewest matrix FLOPs in a step; absorbed where they are equal."""
@@ -130,7 +126,7 @@ def decode_step(workload: Workload, context: int | None = None) -> Step:
     return Step(batch=workload.batch, new=1, cached=cached, source=workload.source)
 
 
-def phase(plan: Plan, name: str, step: Step) -> Phase:
+def phase(plan: Plan, name: str, step: Step, repeats: int = 1) -> Phase:
     """One step: its work, bytes and clocks, what binds it, and every operator of it."""
     sums = plan.sums(step)
     rows, operator_bound_s = operator_results(plan, sums)
@@ -170,6 +166,7 @@ def phase(plan: Plan, name: str, step: Step) -> Phase:
         mbu=times.memory_s / best_s,
         dtype=plan.peaks[0][0] if len(plan.peaks) == 1 else _main_dtype(rows),
         operators=rows,
+        repeats=repeats,
     )
 
 

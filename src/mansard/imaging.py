@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from mansard import memory
 from mansard.binding import phase
 from mansard.composing import operators as component_operators
-from mansard.composing import weight_bytes, widest_elements
+from mansard.composing import widest_elements
 from mansard.encoding import encoder_operators
 from mansard.errors import Fault, InputError, UsageError
 from mansard.forward import operators as model_operators
@@ -18,15 +18,13 @@ from mansard.inputs.engine import load_engine
 from mansard.inputs.notes import Note
 from mansard.inputs.parts import Part, Sample
 from mansard.inputs.pipeline import Pipeline, TextEncoder
-from mansard.inputs.scenario import MOST_IMAGES, MOST_PIXELS, MOST_SEQUENCES, Deployment, Engine
+from mansard.inputs.scenario import MOST_IMAGES, MOST_PIXELS, MOST_SEQUENCES, MOST_STEPS, Deployment, Engine
 from mansard.operators.cost import Op
 from mansard.operators.fixed import over
 from mansard.operators.step import Step
 from mansard.precision import DTYPE_BITS
 from mansard.records import Phase
 from mansard.rooflines import bind
-
-MOST_STEPS = 10_000
 
 
 class Stage(NamedTuple):
@@ -121,7 +119,7 @@ def plan(
     stages = dict(_stages(pipeline, sample, asked, passes=passes, deployment=given, engine=engine))
     return Run(
         pipeline=pipeline, **asked, guidance=scale, sample=sample, stages=stages,
-        weight_bytes=dict(_weights(pipeline, given)),
+        weight_bytes=memory.component_bytes(pipeline, given),
         notes=(*pipeline.notes, *_notes(pipeline, asked, scale, defaults, passes)),
     )  # fmt: skip
 
@@ -220,15 +218,6 @@ def _text_operators(text: TextEncoder, deployment: Deployment, engine: Engine) -
         found = [op for one in model.encoders for op in encoder_operators(one, model, deployment, engine)]
     step = Step(batch=1, new=text.tokens, cached=0)
     return (over(op, step) for op in found)
-
-
-def _weights(pipeline: Pipeline, deployment: Deployment) -> Iterator[tuple[str, int]]:
-    plain = deployment._replace(weights=None, activations=None)
-    for text in pipeline.texts:
-        yield text.name, memory.weight_bytes(text.model, plain)
-    for part in (pipeline.denoiser, pipeline.second, pipeline.controlnet, pipeline.autoencoder):
-        if part is not None:
-            yield part.name, weight_bytes(part, part.stored, deployment)
 
 
 def _size(name: str, value: Any, default: int, most: int, faults: list[Fault]) -> int:

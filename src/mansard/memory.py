@@ -1,6 +1,7 @@
 """What fills a device: weights, cache, activations, the engine's reserve; and what would still fit."""
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from mansard.inputs.encoder import Encoder
 from mansard.inputs.formats import (
@@ -19,6 +20,9 @@ from mansard.inputs.scenario import Deployment, Engine
 from mansard.operators.step import cached_tokens_kept
 from mansard.precision import DTYPE_BITS, WEIGHT_FORMATS, WeightFormat
 
+if TYPE_CHECKING:
+    from mansard.inputs.pipeline import Pipeline
+
 
 def weight_bytes(model: ModelConfig, deployment: Deployment) -> int:
     """Bytes of all weights as they are stored: every expert, the embedding, and the head unless it is tied to it.
@@ -26,6 +30,8 @@ def weight_bytes(model: ModelConfig, deployment: Deployment) -> int:
     Layers that share one set of weights are stored once, however often they run. Files that were read are right to the
     byte, unless the deployment has another format.
     """
+    if model.pipeline:
+        return sum(component_bytes(model.pipeline, deployment).values())
     if model.opaque_parameters:
         return opaque_format(model, deployment).matrix_bytes(model.opaque_parameters, 1)
     encoders = sum(_encoder_bytes(encoder, model, deployment) for encoder in model.encoders)
@@ -42,6 +48,15 @@ def prediction_bytes(model: ModelConfig, deployment: Deployment) -> int:
     """Bytes of the weights of the layers that draft tokens, where they are loaded."""
     drafting = distinct(model.prediction_layers) if deployment.mtp else ()
     return _stack_bytes(drafting, model.hidden_size, model, deployment)
+
+
+def component_bytes(pipeline: "Pipeline", deployment: Deployment) -> dict[str, int]:
+    """Bytes of the weights of each component of a pipeline; text encoders keep their own formats."""
+    from mansard import composing  # a model of tokens needs none of it
+
+    plain = deployment._replace(weights=None, activations=None)
+    texts = {text.name: weight_bytes(text.model, plain) for text in pipeline.texts}
+    return texts | {part.name: composing.weight_bytes(part, part.stored, deployment) for part in pipeline.components}
 
 
 def cache_bytes(model: ModelConfig, deployment: Deployment, context: int) -> int:

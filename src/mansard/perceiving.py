@@ -5,11 +5,14 @@ from mansard.inputs.encoder import Encoder
 from mansard.inputs.model import ModelConfig
 from mansard.inputs.notes import Note
 from mansard.inputs.perception import Asked, Reading
+from mansard.inputs.pipeline import Pipeline
 from mansard.inputs.scenario import DEFAULT_PROMPT, Media, Workload
 
 _SIDE = 1024  # of an image whose size decides and was not given
 _SECONDS = 30.0
-_MEDIA = ("images", "resolution", "frames", "seconds")
+_NO_ENCODER = "has no encoder for it"
+_LACKS = dict.fromkeys(("steps", "guidance"), "makes no images")
+_MEDIA = ("images", "resolution", "frames", "seconds", "steps", "guidance")
 
 
 def encode_phase(model: ModelConfig, encoder: Encoder) -> str:
@@ -30,6 +33,8 @@ def filled(model: ModelConfig, asked: Workload, defaults: tuple[str, ...]) -> tu
         UsageError: naming every word that no part of the model reads, or if nothing is left for it to read.
     """
     media = asked.media
+    if model.pipeline:
+        return _for_pipeline(model, model.pipeline, asked)
     if not model.generates and model.has_decoder and "output" in defaults:
         asked = asked._replace(output=1)
     if not model.encoders and media == Media():
@@ -53,6 +58,31 @@ def filled(model: ModelConfig, asked: Workload, defaults: tuple[str, ...]) -> tu
         raise UsageError(str(InputError([fault])), faults=[fault])
     found = tuple(Note(level="info", code="default-workload", text=text) for text in notes)
     return asked, (*found, *_unread(model, media, words))
+
+
+def _for_pipeline(model: ModelConfig, pipeline: Pipeline, asked: Workload) -> tuple[Workload, tuple[Note, ...]]:
+    """What makes images or videos, so many of them as the batch, takes the sizes that its pipeline does by default."""
+    media, recipe = asked.media, pipeline.recipe
+    faults = [
+        Fault(problem=f"is not read: {model.name} makes images, as many as the batch", key=word, value=value)
+        for word, value in (("images", media.images), ("seconds", media.seconds), ("context", asked.context))
+        if value
+    ]
+    if faults:
+        raise UsageError(str(InputError(faults)), faults=faults)
+    steps, guidance = media.steps or recipe.steps, recipe.guidance if media.guidance is None else media.guidance
+    made = media._replace(
+        height=media.height or recipe.height, width=media.width or recipe.width, frames=media.frames or recipe.frames,
+        steps=steps if pipeline.denoiser else None, guidance=guidance if pipeline.denoiser else None,
+    )  # fmt: skip
+    chosen = {"resolution": (media.height, f"{made.width}x{made.height}"), "frames": (media.frames, made.frames),
+              "steps": (media.steps, made.steps), "guidance": (media.guidance, made.guidance)}  # fmt: skip
+    taken_for = [
+        f"{word} was not given: {value} is taken, as the pipeline does"
+        for word, (given, value) in chosen.items()
+        if given is None and value is not None and (word != "frames" or pipeline.temporal > 1)
+    ]
+    return asked._replace(media=made), tuple(Note("info", "default-workload", text) for text in taken_for)
 
 
 def readings(model: ModelConfig, asked: Workload) -> tuple[Reading, ...]:
@@ -93,11 +123,12 @@ def _images(media: Media, words: set[str], notes: list[str], *, needed: bool) ->
 
 def _refuse(model: ModelConfig, media: Media, words: set[str]) -> None:
     frames = None if media.frames == 1 else media.frames
-    given = {"images": media.images, "resolution": media.height, "frames": frames, "seconds": media.seconds}
+    given = {"images": media.images, "resolution": media.height, "frames": frames, "seconds": media.seconds,
+             "steps": media.steps, "guidance": media.guidance}  # fmt: skip
     # A fixed size of images is a fact about the model: their own is allowed, and changes nothing.
     known = words | {"resolution", "frames"} if "images" in words else words
     faults = [
-        Fault(problem=f"is not read: {model.name} has no encoder for it", key=word, value=given[word])
+        Fault(problem=f"is not read: {model.name} {_LACKS.get(word, _NO_ENCODER)}", key=word, value=given[word])
         for word in _MEDIA
         if given[word] and word not in known
     ]

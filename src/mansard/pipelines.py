@@ -65,11 +65,17 @@ def load_pipeline(name: str | os.PathLike[str]) -> Pipeline:
     text = spelled(name, "pipeline")
     if text == "-" or text.endswith(".json") or os.path.exists(text):
         return _from_path(text)
-    path = _catalogued(text)
-    if path is None:
+    found = named_pipeline(text)
+    if found is None:
         hint = did_you_mean(text, [*_known_names()]) or "give a folder with model_index.json, or a component's config"
         raise UsageError(f"no pipeline is called {text[:60]!r}", hint=hint)
-    return _from_catalogue(path)
+    return found
+
+
+def named_pipeline(text: str) -> Pipeline | None:
+    """A pipeline by its catalogue name, alias or hub id; None if the catalogue has none so called."""
+    path = _catalogued(text)
+    return None if path is None else _from_catalogue(path)
 
 
 def pipeline_names() -> tuple[str, ...]:
@@ -77,9 +83,34 @@ def pipeline_names() -> tuple[str, ...]:
     return tuple(sorted({stem(path) for path in catalogue_files("pipelines")}))
 
 
+def is_path(text: str) -> bool:
+    """Whether there is a pipeline, or one of its components, where the text leads."""
+    from mansard.inputs.files import read_json
+
+    if os.path.isdir(text):
+        text = next(
+            (place for name in (_INDEX, "config.json") if os.path.isfile(place := os.path.join(text, name))), ""
+        )
+    if not text.endswith(".json") or not os.path.isfile(text):
+        return False
+    return os.path.basename(text) == _INDEX or is_component(read_json(text)[0])
+
+
 def is_component(document: Mapping[str, Any]) -> bool:
     """Whether a parsed configuration is that of a diffusion component or of a pipeline."""
-    return isinstance(document.get("_class_name"), str)
+    return isinstance(document.get("_class_name"), str) and "model_type" not in document
+
+
+def read_alone(document: Mapping[str, Any], source: str) -> Pipeline:
+    """A single component from its parsed configuration, as a pipeline of its own.
+
+    Raises:
+        InputError: if it names the components of a pipeline, which lie beside it, or is bad.
+    """
+    if _has_components(document):
+        hint = "give the folder that holds them, or one component's config"
+        raise InputError([Fault(problem="names components whose configurations are not here", where=source, hint=hint)])
+    return _alone(read_component(document, source))
 
 
 def read_component(document: Mapping[str, Any], source: str) -> Component:

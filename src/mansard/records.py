@@ -40,7 +40,10 @@ class Expected(NamedTuple):
 
 
 class Phase(NamedTuple):
-    """One step of a phase: `tokens` new tokens in all, attending to at most `context_tokens` each."""
+    """One step of a phase: `tokens` new tokens in all, attending to at most `context_tokens` each.
+
+    repeats: how often a request runs it, each time the same; 1 for decode, whose steps differ.
+    """
 
     name: str
     tokens: int
@@ -59,6 +62,7 @@ class Phase(NamedTuple):
     mbu: float
     dtype: str
     operators: tuple[OperatorResult, ...]
+    repeats: int = 1
 
 
 class Times(NamedTuple):

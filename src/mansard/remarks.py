@@ -9,6 +9,7 @@ from mansard.inputs.notes import Note
 from mansard.inputs.scenario import Deployment, Workload
 from mansard.memory import weight_bytes
 from mansard.records import Phase
+from mansard.rooflines import Plan
 
 # Below this the last-level cache is no more than a rounding.
 _WARM_SHARE = 0.02
@@ -18,10 +19,15 @@ def remarks(
     binding: Binding,
     workload: Workload,
     defaults: tuple[str, ...],
+    *,
     filled: tuple[Note, ...],
     phases: tuple[Phase, ...],
+    plans: tuple[Plan, ...],
 ) -> tuple[Note, ...]:
-    """All notes, in the order in which a reader would ask, each once. defaults: sizes that were not given."""
+    """All notes, in the order in which a reader would ask, each once.
+
+    defaults: sizes that were not given. plans: those of the phases.
+    """
     found = [
         *_defaults(binding, workload, defaults),
         *filled,
@@ -29,9 +35,9 @@ def remarks(
         *binding.model.notes,
         *binding.device.notes,
         *_stored(binding),
-        *_dtypes(binding),
-        *_choices(binding, phases),
-        *_unused(binding),
+        *_dtypes(binding, plans),
+        *_choices(binding, phases, plans),
+        *_unused(binding, plans),
         *_positions(binding, workload),
         *_pieces(binding, workload),
         *_warm(phases),
@@ -95,10 +101,10 @@ def _stored(binding: Binding) -> Iterator[Note]:
             yield Note(level="warning", code="stored-bytes", text=text)
 
 
-def _dtypes(binding: Binding) -> Iterator[Note]:
-    for dtype, _ in binding.main_plan.peaks:
+def _dtypes(binding: Binding, plans: tuple[Plan, ...]) -> Iterator[Note]:
+    for dtype in dict.fromkeys(dtype for plan in reversed(plans) for dtype, _ in plan.peaks):
         yield from binding.device.marks(dtype)
-    if binding.main_plan.vector_peak is None:
+    if binding.device.vector_peak is None:
         text = f"the rate of {binding.device.name}'s vector units is not known: their clock is left out"
         yield Note(level="info", code="no-vector-peak", text=text)
     if binding.device.memory_bytes is None:
@@ -106,14 +112,15 @@ def _dtypes(binding: Binding) -> Iterator[Note]:
         yield Note(level="info", code="no-memory-size", text=text)
 
 
-def _choices(binding: Binding, phases: tuple[Phase, ...]) -> Iterator[Note]:
+def _choices(binding: Binding, phases: tuple[Phase, ...], plans: tuple[Plan, ...]) -> Iterator[Note]:
     engine = binding.engine
     text = f"engine {engine.name}: {engine.title[0].lower()}{engine.title[1:]}; no overhead is counted"
     yield Note(level="info", code="engine", text=text)
-    if any(basis.kind == "experts" for basis in binding.main_plan.bases):
+    kinds = {basis.kind for plan in plans for basis in plan.bases}
+    if "experts" in kinds:
         text = "experts touched are those that even routing is expected to; skewed loads touch fewer (--routing least)"
         yield Note(level="info", code="expert-routing", text=text)
-    if any(basis.kind == "fewest_experts" for basis in binding.main_plan.bases):
+    if "fewest_experts" in kinds:
         text = "experts touched are the fewest that any routing can touch: each token goes to the same"
         yield Note(level="info", code="expert-routing", text=text)
     for phase in phases:
@@ -142,9 +149,9 @@ def _pieces(binding: Binding, workload: Workload) -> Iterator[Note]:
         yield Note(level="info", code="prefill-pieces", text=text)
 
 
-def _unused(binding: Binding) -> Iterator[Note]:
+def _unused(binding: Binding, plans: tuple[Plan, ...]) -> Iterator[Note]:
     """Words that change nothing for this model, and dtypes that are mixed."""
-    deployed, kinds = binding.deployment, {basis.kind for basis in binding.main_plan.bases}
+    deployed, kinds = binding.deployment, {basis.kind for plan in plans for basis in plan.bases}
     if deployed.attention in ("absorbed", "expanded") and not has_latent_attention(binding.model):
         text = f"attention {deployed.attention} changes nothing: {binding.model.name} has no latent attention"
         yield Note(level="info", code="unused-word", text=text)
@@ -154,8 +161,7 @@ def _unused(binding: Binding) -> Iterator[Note]:
     if deployed.mtp and not binding.model.prediction_layers:
         text = f"mtp changes nothing: no layers that draft tokens are known of {binding.model.name}"
         yield Note(level="info", code="unused-word", text=text)
-    dtypes = [dtype for dtype, _ in binding.main_plan.peaks]
-    if len(dtypes) > 1:
+    for dtypes in dict.fromkeys(tuple(dtype for dtype, _ in plan.peaks) for plan in plans if len(plan.peaks) > 1):
         text = f"{' and '.join(dtypes)} are mixed: a phase's ridge point weighs their peaks by the work in each"
         yield Note(level="info", code="mixed-dtypes", text=text)
 

@@ -52,8 +52,9 @@ class Analysis:
 
     @property
     def main(self) -> Phase:
-        """The phase that an answer speaks of first: decode, or else the last one."""
-        return self.phases.get("decode") or [*self.phases.values()][-1]
+        """The phase that an answer speaks of first: decode, denoise, or else the last one."""
+        known = [self.phases[name] for name in ("decode", "denoise") if name in self.phases]
+        return known[0] if known else [*self.phases.values()][-1]
 
     @property
     def request(self) -> Request:
@@ -162,6 +163,8 @@ def workload_facts(work: Workload) -> dict[str, Any]:
         "width": media.width,
         "frames": media.frames,
         "seconds": media.seconds,
+        "steps": media.steps,
+        "guidance": media.guidance,
         "encoder_tokens": work.given or work.source,
         "decoder_prompt_tokens": work.decoder_prompt,
     }

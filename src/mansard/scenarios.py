@@ -4,11 +4,13 @@ import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mansard import memory as memory_of
-from mansard.binding import Binding, binding_of, decode_step, encode_step, phase, prefill_step
+from mansard.binding import Binding, binding_of, decode_step, encode_step, latent_forms, phase, prefill_step
+from mansard.encoding import encoder_operators
 from mansard.errors import Fault, InputError, UsageError
+from mansard.forward import operators
 from mansard.inputs import scenario as asked
 from mansard.inputs.device import Device, DeviceLike
 from mansard.inputs.device_file import load_device
@@ -17,13 +19,19 @@ from mansard.inputs.model import ModelConfig, ModelLike
 from mansard.inputs.notes import Note, Source
 from mansard.inputs.perception import Reading
 from mansard.inputs.scenario import Deployment, Workload
-from mansard.models import load_model
+from mansard.loading import load_model
+from mansard.operators.cost import Op
 from mansard.operators.step import Step
 from mansard.perceiving import filled, readings, taken
 from mansard.records import Memory, Phase, Request, Saturation, Times
 from mansard.remarks import remarks
-from mansard.rooflines import Plan, step_bound, step_clocks, summed_decode_s
+from mansard.rooflines import Plan, bind, step_bound, step_clocks, summed_decode_s
 from mansard.saturation import saturating_batch, saturating_inputs
+
+if TYPE_CHECKING:
+    from mansard.imaging import Run
+
+_MOST_RUNS = 64
 
 
 def scenario(
@@ -39,6 +47,8 @@ def scenario(
     resolution: str | int | None = None,
     frames: int | None = None,
     seconds: float | None = None,
+    steps: int | None = None,
+    guidance: float | None = None,
     weights: str | None = None,
     activations: str | None = None,
     kv: str | None = None,
@@ -52,7 +62,7 @@ def scenario(
     """The words of the interface, checked and loaded, as one scenario."""
     work, defaults = asked.workload(
         batch=batch, prompt=prompt, output=output, cached=cached, context=context,
-        images=images, resolution=resolution, frames=frames, seconds=seconds,
+        images=images, resolution=resolution, frames=frames, seconds=seconds, steps=steps, guidance=guidance,
     )  # fmt: skip
     _words({"weights": weights, "activations": activations, "kv": kv, "state": state, "attention": attention,
             "routing": routing, "engine": engine})  # fmt: skip
@@ -88,8 +98,28 @@ class Scenario:
     @property
     def phase_names(self) -> tuple[str, ...]:
         """The phases in the order in which they run: encoders that have something to read, then the decoder's."""
+        if (run := self._run()) is not None:
+            return tuple(run.stages)
         decoder = ("prefill",) * self.binding.model.has_decoder + ("decode",) * self.has_decode
         return (*(name for name, reading in self._readings() if reading.sequences), *decoder)
+
+    def _run(self) -> "Run | None":
+        """What a pipeline does for the batch, worked out once for each size; None for what is none."""
+        pipeline, media = self.binding.model.pipeline, self.asked.media
+        if pipeline is None:
+            return None
+        from mansard.imaging import plan  # a model of tokens needs none of it
+
+        key = (self.asked.batch, media)
+        if key not in self.binding.runs:
+            if len(self.binding.runs) >= _MOST_RUNS:
+                self.binding.runs.clear()
+            self.binding.runs[key] = plan(
+                pipeline, batch=self.asked.batch, height=media.height, width=media.width, frames=media.frames,
+                steps=media.steps, guidance=media.guidance, deployment=self.binding.deployment,
+            )  # fmt: skip
+        found: Run = self.binding.runs[key]
+        return found
 
     def _readings(self) -> Iterator[tuple[str, Reading]]:
         found = readings(self.binding.model, self.asked)
@@ -101,6 +131,10 @@ class Scenario:
         Raises:
             UsageError: if the model has no such phase.
         """
+        if (run := self._run()) is not None and name in run.stages:
+            stage = run.stages[name]
+            step = Step(batch=stage.items, new=stage.tokens, cached=0)
+            return bind(stage.ops, self.binding.device), step
         if name in ("prefill", "decode") and self.binding.model.has_decoder:
             step = prefill_step(self.workload) if name == "prefill" else decode_step(self.workload)
             return self.binding.plan(step), step
@@ -112,7 +146,20 @@ class Scenario:
     def phase(self, name: str) -> Phase:
         """One phase alone."""
         plan, step = self.step_of(name)
-        return phase(plan, name, step)
+        run = self._run()
+        return phase(plan, name, step, run.stages[name].times if run else 1)
+
+    def operators_of(self, name: str) -> tuple[Op, ...]:
+        """A phase's operators, with their formulas."""
+        plan, _ = self.step_of(name)
+        run, one = self._run(), self.binding
+        if run is not None:
+            return run.stages[name].ops
+        for found in one.encodings:
+            if found.plan is plan:
+                return encoder_operators(found.encoder, one.model, one.deployment, one.engine)
+        forms = latent_forms(one.model, one.deployment)
+        return operators(one.model, one.deployment, one.engine, forms[one.plans.index(plan)])
 
     def phases(self) -> dict[str, Phase]:
         """All phases by name, in the order in which they run."""
@@ -121,7 +168,7 @@ class Scenario:
     def request(self, phases: Mapping[str, Phase]) -> Request:
         """A whole request, integrated over all of its decode steps; the gaps' mean is their sum over their number."""
         work = self.workload
-        ttft_s = sum(found.best_s for name, found in phases.items() if name != "decode")
+        ttft_s = sum(found.repeats * found.best_s for name, found in phases.items() if name != "decode")
         if not self.binding.model.has_decoder:
             return Request(e2e_s=Times(ttft_s), requests_per_s_per_device=Times(work.batch / ttft_s))
         gaps = work.output - 1
@@ -189,6 +236,8 @@ class Scenario:
 
     def _activation_bytes(self, batch: int) -> int:
         """Those of the widest phase: encoders run before the decoder, and leave nothing but their output."""
+        if (run := self._run()) is not None:
+            return batch * run.activation_bytes // run.batch
         work, binding = self.workload, self.binding
         model, deployed, engine = binding.model, binding.deployment, binding.engine
         found = [
@@ -228,13 +277,17 @@ class Scenario:
         """The batch at which compute catches up, at the context of the decode step."""
         model, work = self.binding.model, self.workload
         if not model.has_decoder:
-            return saturating_inputs(*self.step_of(self.phase_names[-1]), work.batch)
+            names = self.phase_names
+            return saturating_inputs(*self.step_of("denoise" if "denoise" in names else names[-1]), work.batch)
         context = None if model.opaque_parameters else work.decode_context
         return saturating_batch(self.binding, context, work.source)
 
     def notes(self, phases: tuple[Phase, ...]) -> tuple[Note, ...]:
         """Every default, fallback and low-confidence number behind the answer."""
-        return remarks(self.binding, self.workload, self.defaults, self.filled, phases)
+        plans = tuple(self.step_of(one.name)[0] for one in phases)
+        run = self._run()
+        filled = (*self.filled, *(run.notes if run else ()))
+        return remarks(self.binding, self.workload, self.defaults, filled=filled, phases=phases, plans=plans)
 
     def sources(self) -> tuple[Source, ...]:
         """Where the numbers of the device and the shapes of the model come from."""

@@ -30,7 +30,7 @@ LATER = {
         "D12",
         "D14",
         "D17",
-    ],  # fmt: skip
+    ],
     "engine profiles, overhead and calibration": ["A19", "A20", "A51", "A53", "B05", "B07", "B09", "F01", "F06", "F08"],
     "measurements and their importers": [
         "A34",

@@ -9,7 +9,7 @@ ORDERS = ("name", "ridge", "bandwidth", "peak")  # in which devices can be liste
 def names_of(kind: str) -> tuple[str, ...]:
     """All names of a kind."""
     if kind == "models":
-        from mansard.models import model_names
+        from mansard.loading import model_names
 
         return tuple(model_names())
     if kind == "devices":

@@ -87,8 +87,8 @@ def _analysis() -> dict[str, Any]:
             "Workload",
             {
                 **dict.fromkeys(("batch", "prompt_tokens", "output_tokens", "cached_tokens", "context_tokens"), int),
-                **dict.fromkeys(("images", "height", "width", "frames"), whole),
-                "seconds": float | None,
+                **dict.fromkeys(("images", "height", "width", "frames", "steps"), whole),
+                **dict.fromkeys(("seconds", "guidance"), float | None),
                 **dict.fromkeys(("encoder_tokens", "decoder_prompt_tokens"), int),
             },
         ),
@@ -122,6 +122,8 @@ def _device() -> dict[str, Any]:
 
 def _model() -> dict[str, Any]:
     run = {"first": int, "last": int, "mixer": str, "feed_forward": str, "parameters": int}
+    encoder = {"name": str, "modality": str, "hidden_size": int, "layers": int, "parameters": int}
+    component = {"name": str, "class_name": str, "parameters": int, "weight_bytes": int, "dtype": str}
     part = dict[str, Any]
     layer = {
         "index": int,
@@ -146,6 +148,8 @@ def _model() -> dict[str, Any]:
         "prediction_parameters": int,
         "layers": list[_typed("Layer", layer)],  # type: ignore[misc]
         "layer_runs": list[_typed("Run", run)],  # type: ignore[misc]
+        "encoders": list[_typed("Encoder", encoder)],  # type: ignore[misc]
+        "components": list[_typed("Component", component)],  # type: ignore[misc]
     }
 
 

@@ -17,7 +17,7 @@ def subject_of(name: DeviceLike | ModelLike, *, online: bool = False) -> Device 
         InputError: if it is one of them, and bad.
     """
     from mansard.inputs.device_file import load_device
-    from mansard.models import load_model
+    from mansard.loading import load_model
 
     if isinstance(name, (Device, ModelConfig)):
         return name

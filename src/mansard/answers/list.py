@@ -93,7 +93,7 @@ def _row(kind: str, name: str) -> dict[str, Any]:
         return {"name": name, "bits_per_weight": found.bits_per_weight, "arithmetic": arithmetic}
     if kind == "models":
         from mansard.inputs.storage import format_shares
-        from mansard.models import load_model
+        from mansard.loading import load_model
 
         model = load_model(name)
         return {

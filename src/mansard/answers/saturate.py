@@ -56,7 +56,7 @@ def _notes(where: Scenario, found: Saturation, context: int | None) -> Iterator[
         if needed > room:
             text = f"that batch needs {needed / 1e9:,.1f} GB, more than the device's {room / 1e9:,.1f} GB"
             yield Note(level="warning", code="does-not-fit", text=text)
-    dtypes = [dtype for dtype, _ in binding.plans[0].peaks]
+    dtypes = [dtype for dtype, _ in where.step_of(where.phase_names[-1])[0].peaks]
     if len(dtypes) > 1:
         text = f"{' and '.join(dtypes)} are mixed: the ridge point weighs their peaks by the work in each"
         yield Note(level="info", code="mixed-dtypes", text=text)

@@ -88,10 +88,16 @@ context = click.option(
 )
 media_options = _all(
     click.option(
-        "--images", type=_TOKENS, help="Images or videos in each request (none; 1 for what reads nothing else)."
+        "--images",
+        type=_TOKENS,
+        help="Images or videos that each request brings (none; 1 for what reads nothing else).",
     ),
-    click.option("--resolution", metavar="WxH", help="Their size in pixels, such as 1920x1080 (1024x1024)."),
-    click.option("--frames", type=_TOKENS, help="Frames of each video (1)."),
+    click.option(
+        "--resolution", metavar="WxH", help="Their size in pixels, or of what is made: 1920x1080 (1024x1024)."
+    ),
+    click.option("--frames", type=_TOKENS, help="Frames of each video, read or made (1)."),
+    click.option("--steps", type=_TOKENS, help="Steps in which images or videos are made (the pipeline's own)."),
+    click.option("--guidance", type=float, help="Scale of guidance; above 1 two passes a step (the pipeline's own)."),
     click.option("--seconds", type=Quantity("s"), help="Seconds of sound in each request (none; 30 for speech)."),
 )
 workload_options = _all(batch, prompt, output, cached, context, media_options)

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from mansard.inputs.encoder import Encoder
 from mansard.inputs.mechanisms import Embedding, FeedForward, Head, Layer, MixtureOfExperts, Quantization, Streams
@@ -12,6 +12,9 @@ from mansard.inputs.notes import Note
 from mansard.inputs.stored import StoredWeights
 from mansard.inputs.weights import Matrix, Norm
 from mansard.precision import WeightFormat
+
+if TYPE_CHECKING:
+    from mansard.inputs.pipeline import Pipeline  # which has models of text in it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,7 +26,8 @@ class ModelConfig:
     with. `generates` False: its class has no head over the vocabulary, as those that embed or classify, so that one
     pass over the prompt is all of it unless more is asked for. `state_dtype`: in which recurrent layers keep their
     state. `stored`: what the model's files hold, where they were read.
-    `prediction_layers`: further layers of the checkpoint that draft tokens, in no count unless it says so.
+    `prediction_layers`: further layers of the checkpoint that draft tokens, in no count unless it says so. `pipeline`:
+    what makes images or videos has components instead of layers.
     """
 
     name: str
@@ -47,6 +51,7 @@ class ModelConfig:
     opaque_format: WeightFormat | None = None
     stored: StoredWeights | None = None
     notes: tuple[Note, ...] = ()
+    pipeline: "Pipeline | None" = None
     # The different layers in order of first appearance, each with how many there are.
     distinct_layers: tuple[tuple[Layer, int], ...] = field(init=False, repr=False, compare=False)
 
@@ -201,7 +206,7 @@ def _idle_parameters(layer: Layer, hidden_size: int) -> int:
 
 
 def _outer_parameters(model: ModelConfig) -> int:
-    total = model.opaque_parameters
+    total = model.opaque_parameters + (model.pipeline.parameters if model.pipeline else 0)
     if model.final_norm is not None:
         total += model.final_norm.parameters
     if model.head is not None:

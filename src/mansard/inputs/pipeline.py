@@ -40,6 +40,18 @@ class Pipeline:
     notes: tuple[Note, ...] = ()
 
     @property
+    def components(self) -> tuple[Component, ...]:
+        """All that is counted beside the text encoders, in the order in which it runs."""
+        found = (self.denoiser, self.second, self.controlnet, self.autoencoder)
+        return tuple(part for part in found if part is not None)
+
+    @property
+    def parameters(self) -> int:
+        """Those of all components."""
+        texts = sum(text.model.parameters for text in self.texts)
+        return texts + sum(part.parameters for part in self.components)
+
+    @property
     def spatial(self) -> int:
         """Pixels a side of one latent."""
         part = self.autoencoder or self.denoiser

@@ -17,6 +17,8 @@ MOST_OUTPUT = 1 << 20
 MOST_IMAGES = 1 << 20
 MOST_PIXELS = 1 << 16  # along one side
 MOST_SECONDS = 1e6
+MOST_STEPS = 10_000
+MOST_GUIDANCE = 1000
 DEFAULT_BATCH, DEFAULT_PROMPT, DEFAULT_OUTPUT = 1, 1024, 256
 
 
@@ -50,17 +52,24 @@ class Words(SaturateWords, total=False):
     resolution: str | None
     frames: int | None
     seconds: float | None
+    steps: int | None
+    guidance: float | None
     routing: str | None
 
 
 class Media(NamedTuple):
-    """What a request brings beside its text; None was not asked for. All images have one size."""
+    """What a request brings beside its text, or what a pipeline makes of it; None was not asked for.
+
+    All images have one size. steps, guidance: of what makes images or videos.
+    """
 
     images: int | None = None
     height: int | None = None
     width: int | None = None
     frames: int | None = None
     seconds: float | None = None
+    steps: int | None = None
+    guidance: float | None = None
 
 
 class Workload(NamedTuple):
@@ -143,6 +152,8 @@ def workload(
     resolution: Any = None,
     frames: Any = None,
     seconds: Any = None,
+    steps: Any = None,
+    guidance: Any = None,
 ) -> tuple[Workload, tuple[str, ...]]:
     """A checked workload, and the sizes of which it took the default.
 
@@ -156,7 +167,15 @@ def workload(
         output=_count("output", output, DEFAULT_OUTPUT, MOST_OUTPUT, faults),
         cached=_count("cached", cached, 0, MOST_TOKENS, faults, minimum=0),
         context=None if context is None else _count("context", context, 1, MOST_TOKENS, faults),
-        media=_media(images, resolution, frames, seconds, faults),
+        media=_media(
+            faults,
+            images=images,
+            resolution=resolution,
+            frames=frames,
+            seconds=seconds,
+            steps=steps,
+            guidance=guidance,
+        ),
     )
     if not faults and given.cached >= given.prompt:
         hint = "the prompt's last token is always computed, to sample the first output token"
@@ -231,8 +250,10 @@ def _count(name: str, value: Any, default: int, most: int, faults: list[Fault], 
     return int(value)
 
 
-def _media(images: Any, resolution: Any, frames: Any, seconds: Any, faults: list[Fault]) -> Media:
-    if images is resolution is frames is seconds is None:
+def _media(
+    faults: list[Fault], *, images: Any, resolution: Any, frames: Any, seconds: Any, steps: Any, guidance: Any
+) -> Media:
+    if images is resolution is frames is seconds is steps is guidance is None:
         return Media()
     height, width = (None, None) if resolution is None else _sides(resolution, faults)
     return Media(
@@ -241,6 +262,8 @@ def _media(images: Any, resolution: Any, frames: Any, seconds: Any, faults: list
         width=width,
         frames=None if frames is None else _count("frames", frames, 1, MOST_IMAGES, faults),
         seconds=None if seconds is None else _seconds(seconds, faults),
+        steps=None if steps is None else _count("steps", steps, 1, MOST_STEPS, faults),
+        guidance=None if guidance is None else _guidance(guidance, faults),
     )
 
 
@@ -260,6 +283,13 @@ def _seconds(value: Any, faults: list[Fault]) -> float | None:
         faults.append(
             Fault(problem=f"must be a number of seconds, at most {MOST_SECONDS:,.0f}", key="seconds", value=value)
         )
+        return None
+    return float(value)
+
+
+def _guidance(value: Any, faults: list[Fault]) -> float | None:
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= MOST_GUIDANCE:
+        faults.append(Fault(problem=f"must be a number, at most {MOST_GUIDANCE}", key="guidance", value=value))
         return None
     return float(value)
 

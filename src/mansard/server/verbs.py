@@ -13,7 +13,7 @@ from mansard.errors import UsageError
 from mansard.inputs.device import Device
 from mansard.inputs.device_file import named_device
 from mansard.inputs.model import ModelConfig
-from mansard.models import named_model, read_config
+from mansard.loading import named_model, read_config
 from mansard.records import package_version
 from mansard.registry import module
 from mansard.results import Analysis

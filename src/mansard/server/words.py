@@ -4,7 +4,15 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
-from mansard.inputs.scenario import MOST_IMAGES, MOST_OUTPUT, MOST_SECONDS, MOST_SEQUENCES, MOST_TOKENS
+from mansard.inputs.scenario import (
+    MOST_GUIDANCE,
+    MOST_IMAGES,
+    MOST_OUTPUT,
+    MOST_SECONDS,
+    MOST_SEQUENCES,
+    MOST_STEPS,
+    MOST_TOKENS,
+)
 
 LONGEST_NAME = 200
 MOST_INPUTS = 32
@@ -54,6 +62,8 @@ class Scenario(Asked):
     resolution: Annotated[Name | None, Field(description="width and height in pixels, such as 1920x1080")] = None
     frames: Annotated[int, Field(ge=1, le=MOST_IMAGES)] | None = None
     seconds: Annotated[float, Field(gt=0, le=MOST_SECONDS, allow_inf_nan=False)] | None = None
+    steps: Annotated[int, Field(ge=1, le=MOST_STEPS)] | None = None
+    guidance: Annotated[float, Field(ge=0, le=MOST_GUIDANCE, allow_inf_nan=False)] | None = None
     routing: Name | None = None
 
 

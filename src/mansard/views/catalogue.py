@@ -7,6 +7,7 @@ from mansard.inputs.device import Device, Fact
 from mansard.inputs.model import ModelConfig
 from mansard.inputs.notes import Source
 from mansard.inputs.storage import format_shares
+from mansard.views.documents import components
 from mansard.views.layers import LAYER_COLUMNS, layer_cells, layer_runs, stack_runs
 from mansard.views.report import Block, Column, Report, Table, Text, facts
 from mansard.views.sources import source_line
@@ -179,6 +180,8 @@ def stored(model: ModelConfig) -> str:
     """How the weights are stored, in words: the dtype, or the checkpoint's own format and the dtype of the rest."""
     if model.stored is not None:
         return f"{model.stored.name} in its layers, as its files hold it"
+    if model.pipeline:
+        return ", ".join(dict.fromkeys(one["dtype"] for one in components(model)))
     if model.quantization is None:
         return model.dtype
     return ", ".join(f"{name} ({percent(share)} of the parameters)" for name, share in format_shares(model))
@@ -189,10 +192,9 @@ def model_report(model: ModelConfig, document: dict[str, Any], *, quiet: bool = 
     pairs = [
         ("architecture", " ".join(part for part in (model.architecture, f"({model.model_type})") if part.strip("()"))),
         ("parameters", number(document["parameters"])),
-        ("active per token", number(document["parameters_active"])),
-        ("  without embedding", number(document["parameters_active_no_embedding"])),
+        *(_active(document) if model.pipeline is None else ()),
         ("weights", f"{bytes_both(document['weight_bytes'])} in {stored(model)}"),
-        ("cache per token", "not known" if model.opaque_parameters else f"{number(document['kv_bytes_per_token'])} B"),
+        ("cache per token", _cache(model, document)),
         ("state per sequence", f"{number(document['state_bytes_per_sequence'] or 0)} B" * bool(model.state_elements)),
         (
             "longest context",
@@ -208,17 +210,49 @@ def model_report(model: ModelConfig, document: dict[str, Any], *, quiet: bool = 
     for encoder in model.encoders:
         runs = stack_runs(encoder.layers, encoder.hidden_size)
         blocks.append(_layer_table(f"Encoder of {encoder.modality}, width {number(encoder.hidden_size)}", runs))
+    if model.pipeline:
+        blocks.append(_component_table(model))
     if not quiet:
         blocks += notes_block(model.notes)
     headline = f"{model.name}: {short_count(model.parameters)} parameters, {_stacks(model)}"
     return Report(headline=headline, blocks=tuple(blocks))
 
 
+def _active(document: dict[str, Any]) -> tuple[tuple[str, str], ...]:
+    return (
+        ("active per token", number(document["parameters_active"])),
+        ("  without embedding", number(document["parameters_active_no_embedding"])),
+    )
+
+
+def _cache(model: ModelConfig, document: dict[str, Any]) -> str:
+    """The cache of a token; nothing for what makes no tokens."""
+    if model.opaque_parameters:
+        return "not known"
+    return f"{number(document['kv_bytes_per_token'])} B" if model.has_decoder else ""
+
+
 def _layer_table(title: str, runs: Sequence[dict[str, Any]]) -> Table:
     return Table(title=title, columns=LAYER_COLUMNS, rows=tuple(layer_cells(run) for run in runs))
 
 
+def _component_table(model: ModelConfig) -> Table:
+    """What a pipeline is made of: each component with its class, its parameters and its bytes."""
+    rows = tuple(
+        (one["name"], one["class_name"], number(one["parameters"]), bytes_both(one["weight_bytes"]), one["dtype"])
+        for one in components(model)
+    )
+    columns = (
+        Column("component"), Column("class"), Column("parameters", right=True), Column("weights", right=True),
+        Column("dtype"),
+    )  # fmt: skip
+    return Table(title="Components", columns=columns, rows=rows)
+
+
 def _stacks(model: ModelConfig) -> str:
+    if model.pipeline:
+        names = [one["name"] for one in components(model)]
+        return f"{counted(len(names), 'component')}: {', '.join(names)}"
     encoders = [f"{counted(len(one.layers), 'layer')} that read {_READ[one.modality]}" for one in model.encoders]
     own = [counted(len(model.layers), "layer")] if model.layers else []
     return " and ".join((*own, *encoders)) or "a parameter count alone"

@@ -4,9 +4,6 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from mansard.binding import Binding, latent_forms
-from mansard.encoding import encoder_operators
-from mansard.forward import operators
 from mansard.inputs.device import Device, Fact
 from mansard.operators.cost import Op, Term, whole
 from mansard.operators.step import Basis, Step
@@ -64,19 +61,10 @@ def _derivation(where: Scenario, name: str) -> Derivation:
     return Derivation(
         phase=where.phase(name),
         given=tuple(_given(name, step, plan)),
-        operators=tuple((op, tuple(_operator(name, op, step))) for op in _ops(where.binding, plan)),
+        operators=tuple((op, tuple(_operator(name, op, step))) for op in where.operators_of(name)),
         totals=tuple(_totals(name, plan, step)),
         clocks=tuple(_clocks(name, plan, step)),
     )
-
-
-def _ops(binding: Binding, plan: Plan) -> tuple[Op, ...]:
-    """The operators that a plan was made from, with their formulas."""
-    for one in binding.encodings:
-        if one.plan is plan:
-            return encoder_operators(one.encoder, binding.model, binding.deployment, binding.engine)
-    forms = latent_forms(binding.model, binding.deployment)
-    return operators(binding.model, binding.deployment, binding.engine, forms[binding.plans.index(plan)])
 
 
 def _given(name: str, step: Step, plan: Plan) -> Iterator[Line]:

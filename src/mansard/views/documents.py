@@ -2,10 +2,11 @@
 
 from typing import Any
 
+from mansard.inputs.component import Component
 from mansard.inputs.device import Device, Fact
-from mansard.inputs.model import ModelConfig
+from mansard.inputs.model import ModelConfig, encoder_parameters
 from mansard.inputs.scenario import Deployment
-from mansard.memory import cache_bytes_per_token, state_bytes, weight_bytes
+from mansard.memory import cache_bytes_per_token, component_bytes, state_bytes, weight_bytes
 from mansard.records import package_version, plain
 from mansard.views.layers import layer_runs
 
@@ -66,8 +67,40 @@ def model_document(model: ModelConfig) -> dict[str, Any]:
         "state_bytes_per_sequence": None if model.opaque_parameters else state_bytes(model, own),
         "layers": [{"index": place, **_layer(layer)} for place, layer in enumerate(model.layers)],
         "layer_runs": layer_runs(model),
+        "encoders": [
+            {
+                "name": one.name,
+                "modality": one.modality,
+                "hidden_size": one.hidden_size,
+                "layers": len(one.layers),
+                "parameters": encoder_parameters(one),
+            }
+            for one in model.encoders
+        ],
+        "components": components(model),
         "notes": [note.text for note in model.notes],
     }
+
+
+def components(model: ModelConfig) -> list[dict[str, Any]]:
+    """What a pipeline is made of, in the order in which it runs; nothing for other models."""
+    if model.pipeline is None:
+        return []
+    sizes = component_bytes(model.pipeline, Deployment())
+    found: list[tuple[str, str, ModelConfig | Component]] = [
+        (one.name, one.model.architecture or one.model.model_type, one.model) for one in model.pipeline.texts
+    ]
+    found += [(part.name, part.class_name, part) for part in model.pipeline.components]
+    return [
+        {
+            "name": name,
+            "class_name": kind,
+            "parameters": part.parameters,
+            "weight_bytes": sizes[name],
+            "dtype": part.dtype,
+        }
+        for name, kind, part in found
+    ]
 
 
 def _layer(layer: Any) -> dict[str, Any]:

@@ -5,7 +5,9 @@ from math import floor
 
 from mansard.inputs.device import Device
 from mansard.inputs.formats import cache_bits
-from mansard.memory import source_bytes, widest_elements, widest_of_encoder
+from mansard.inputs.model import ModelConfig
+from mansard.inputs.scenario import Deployment
+from mansard.memory import component_bytes, source_bytes, widest_elements, widest_of_encoder
 from mansard.operators.cost import Op
 from mansard.operators.step import cached_tokens_kept
 from mansard.perceiving import encode_phase, readings
@@ -86,13 +88,7 @@ def _memory(found: Analysis) -> Block:
 def _parts(found: Analysis) -> Iterator[str]:
     """What the weights, the cache and the activations are made of."""
     memory, model, deployed = found.memory, found.model, found.deployment
-    bits = DTYPE_BITS[model.dtype]
-    if model.stored is not None and deployed.weights is None:
-        yield f"weights = the sum of the {number(model.stored.weights)} weights that its files hold, to the byte"
-    elif not model.opaque_parameters and model.quantization is None and deployed.weights is None:
-        yield f"weights = {number(model.parameters)} parameters · {bits // 8} B ({model.dtype})"
-    elif not model.opaque_parameters:
-        yield "weights: each matrix in its own format with its scales (mansard show names it), the rest in the dtype"
+    yield from _weights(model, deployed)
     if memory.cache_bytes and memory.cache_bytes_per_sequence:
         each, tokens = number(memory.cache_bytes_per_sequence), memory.tokens_per_sequence
         yield f"cache = {number(found.workload.batch)} · {each} B for {number(tokens)} tokens a sequence"
@@ -117,8 +113,25 @@ def _parts(found: Analysis) -> Iterator[str]:
         yield _activations(found, memory.activations_bytes)
 
 
+def _weights(model: ModelConfig, deployed: Deployment) -> Iterator[str]:
+    bits = DTYPE_BITS[model.dtype]
+    if model.pipeline:
+        for name, size in component_bytes(model.pipeline, deployed).items():
+            yield f"  {name}: {number(size)} B"
+    elif model.stored is not None and deployed.weights is None:
+        yield f"weights = the sum of the {number(model.stored.weights)} weights that its files hold, to the byte"
+    elif not model.opaque_parameters and model.quantization is None and deployed.weights is None:
+        yield f"weights = {number(model.parameters)} parameters · {bits // 8} B ({model.dtype})"
+    elif not model.opaque_parameters:
+        yield "weights: each matrix in its own format with its scales (mansard show names it), the rest in the dtype"
+
+
 def _activations(found: Analysis, held: int) -> str:
     """Those of the phase that has most of them."""
+    if found.model.pipeline:
+        return (
+            f"activations = {number(held)} B at the widest point of the widest phase, what goes in and what comes out"
+        )
     model, work = found.model, found.workload
     wide = DTYPE_BITS[found.deployment.activations or model.dtype]
     for encoder, reading in zip(model.encoders, readings(model, work), strict=True):
@@ -214,7 +227,8 @@ def _idle(utilisation: float) -> str:
 def _request(found: Analysis) -> Block:
     request, gaps = found.request, found.workload.output - 1
     before = [name for name in found.phases if name != "decode"]
-    sums = " + ".join(duration(found.phases[name].best_s) for name in before)
+    shown = [(found.phases[name].repeats, found.phases[name].best_s) for name in before]
+    sums = " + ".join(f"{number(times)} · {duration(one)}" if times > 1 else duration(one) for times, one in shown)
     put_in = f" = {sums}" if len(before) > 1 else ""
     if not found.model.has_decoder:
         return Text(

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from mansard.inputs.scenario import Media
+from mansard.inputs.scenario import Media, Workload
 from mansard.records import Memory, Phase
 from mansard.results import Analysis
 from mansard.views.wording import bytes_both, counted, duration, percent, rate, scaled
@@ -28,8 +28,19 @@ def subject(found: Analysis) -> str:
 
 
 def verdicts(found: Analysis) -> list[str]:
-    """What binds each phase and how fast it can be, the last one first."""
+    """What binds each phase and how fast it can be, the last one first; of what makes images, the whole before all."""
+    if found.model.pipeline:
+        return [_whole(found), *(_verdict(phase, found) for phase in found.phases.values())]
     return [_verdict(phase, found) for phase in reversed(found.phases.values())]
+
+
+def _whole(found: Analysis) -> str:
+    """The time of a batch, and the rate: "at best 3.21 s an image"."""
+    batch, seconds = found.workload.batch, found.request.e2e_s.best or 0.0
+    what = "video" if (found.workload.media.frames or 1) > 1 else "image"
+    if batch == 1:
+        return f"at best {duration(seconds)} {'a video' if what == 'video' else 'an image'}"
+    return f"at best {duration(seconds)} for {counted(batch, what)} ({rate(batch / seconds, f'{what}s')})"
 
 
 def _verdict(phase: Phase, found: Analysis) -> str:
@@ -38,8 +49,14 @@ def _verdict(phase: Phase, found: Analysis) -> str:
         return _decode(phase, batch)
     if phase.name == "prefill":
         return _prefill(phase, batch, found.request.ttft_s.best if len(found.phases) > 2 else None)
+    if phase.repeats > 1:
+        whole = f"{duration(phase.repeats * phase.best_s)} for {counted(phase.repeats, 'pass', 'passes')}"
+        return f"{phase.name} is {phase.bound}-bound, {whole} of {duration(phase.best_s)}"
+    binds = f"{phase.name} is {phase.bound}-bound"
+    if found.model.pipeline:
+        return f"{binds}, {duration(phase.best_s)}"
     each = f" ({rate(batch / phase.best_s, 'inputs')})" if not found.model.has_decoder else ""
-    return f"{phase.name} is {phase.bound}-bound, at best {duration(phase.best_s)}{each}"
+    return f"{binds}, at best {duration(phase.best_s)}{each}"
 
 
 def misfit(memory: Memory) -> str:
@@ -89,6 +106,8 @@ def workload(found: Analysis) -> str:
     """The question in a line: batch, what is read, prompt, output and what of it is cached."""
     work, model = found.workload, found.model
     reads_text = any("prompt" in encoder.reads.words for encoder in model.encoders)
+    if model.pipeline:
+        return ", ".join(_made(work))
     parts = [counted(work.batch, "sequence"), *_media(work.media)]
     if reads_text or (model.has_decoder and not model.start_tokens):
         cached = f" ({work.cached:,} of them cached)" if work.cached else ""
@@ -96,6 +115,17 @@ def workload(found: Analysis) -> str:
     if model.has_decoder:
         parts.append(counted(work.output, "output token"))
     return ", ".join(parts)
+
+
+def _made(work: Workload) -> Iterator[str]:
+    media = work.media
+    what = "video" if (media.frames or 1) > 1 else "image"
+    frames = f" and {media.frames} frames" if what == "video" else ""
+    yield f"{counted(work.batch, what)} of {media.width}x{media.height}{frames}"
+    if media.steps:
+        yield counted(media.steps, "step")
+    if media.guidance is not None:
+        yield f"guidance {media.guidance:g}"
 
 
 def _media(media: Media) -> Iterator[str]:

@@ -1,6 +1,6 @@
 """An analysis as a report: first line, memory, phases, operators, request, saturation, advice, notes."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from mansard.inputs.model import ModelConfig
 from mansard.inputs.notes import Note
@@ -12,6 +12,7 @@ from mansard.views.report import Block, Column, Report, Table, Text, facts
 from mansard.views.wording import NONE, bytes_both, duration, figure, gain, number, percent, rate, scaled
 
 TOP_OPERATORS = 6
+ATTENTION_KINDS = ("attention", "latent_attention", "index")
 TOP_ADVICE = 3
 UNCALIBRATED = "expected: not calibrated yet; every time here is the best that the stated rates allow"
 
@@ -100,6 +101,7 @@ def phase_table(phases: dict[str, Phase], asked: str) -> Table:
         row("new tokens", (number(p.tokens) for p in found)),
         row("attending to", (f"{number(p.context_tokens)} tokens" for p in found)),
         row("matrix work", (scaled(p.flops, "FLOP") for p in found)),
+        *(row(f"  {kind}", cells) for kind, cells in _by_kind(found)),
         row("vector work", (scaled(p.vector_flops, "FLOP") for p in found)),
         row("bytes moved", (scaled(p.bytes.total, "B") for p in found)),
         row("  weights", (scaled(p.bytes.weights, "B") for p in found)),
@@ -115,8 +117,20 @@ def phase_table(phases: dict[str, Phase], asked: str) -> Table:
         row("one operator at a time", (duration(p.operator_bound_s) for p in found)),
         row("idle at best", (idle(p) for p in found)),
     ]
+    if any(p.repeats > 1 for p in found):
+        rows.insert(0, row("passes", (number(p.repeats) for p in found)))
+        rows.append(row("all passes, best", (duration(p.repeats * p.best_s) for p in found)))
     columns = (Column("phase"), *(Column(name, right=True) for name in phases))
     return Table(title=f"Phases: {asked}", columns=columns, rows=tuple(rows))
+
+
+def _by_kind(phases: Sequence[Phase]) -> Iterator[tuple[str, list[str]]]:
+    """The matrix work of each phase by what it is; no row for what no phase has."""
+    kinds = (("linear", ("linear", "experts")), ("attention", ATTENTION_KINDS), ("convolution", ("convolution",)))
+    for name, own in kinds:
+        work = [sum(one.flops for one in phase.operators if one.kind in own) for phase in phases]
+        if any(work):
+            yield name, [f"{scaled(flops, 'FLOP')}" if flops else NONE for flops in work]
 
 
 def operator_table(phase: Phase, top: int | None = TOP_OPERATORS) -> Table:
@@ -158,7 +172,7 @@ def request_table(request: Request, output: int, before: Sequence[str]) -> Table
     title = "Request, at best"
     if request.ttft_s.best is None:
         done = ("end to end", duration(of(request.e2e_s)), " and ".join(before))
-        rate_row = ("requests", rate(of(request.requests_per_s_per_device), "requests"), "per device")
+        rate_row = ("requests", rate(of(request.requests_per_s_per_device), "requests"), "per device, all of a batch")
         return Table(title=title, columns=columns, rows=(done, rate_row))
     first = "the prefill" if len(before) == 1 else " and ".join(before)
     rows = [("TTFT", duration(of(request.ttft_s)), f"time to the first token: {first}")]
