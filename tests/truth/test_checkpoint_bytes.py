@@ -20,7 +20,6 @@ from mansard.models import load_model
 from reference_data import folder, parameters, rows
 
 ROWS = [row for row in rows("models/truth.csv") if row["how_bytes"].startswith("ESTIMATE")]
-BESIDE = "text-only"  # the code of the note that towers are not counted
 SHAPE = 16  # a matrix's own shape, two int64, that is written beside it
 TOWER_LAYERS, TOWER_WIDTH = 27, 1152  # Kimi K2.5's vision tower
 
@@ -72,8 +71,7 @@ def _difference(model: ModelConfig, row: dict[str, str]) -> int:
         found -= _quantised(model) // 128 // 2  # zero points of symmetric weights, which carry nothing
     if "compressed-tensors" in row["how_bytes"]:
         found -= SHAPE * (2 * _experts(model) or 7 * len(model.layers))
-    if (model.layers and model.encoders) or any(note.code == BESIDE for note in model.notes):
-        found -= 2 * (int(row["total_params"]) - model.parameters)
+    if model.layers and model.encoders:
         narrow = int(row["how_bytes"].rsplit(" ", 1)[-1]) - _quantised(model)
         if "compressed-tensors" in row["how_bytes"] and narrow:
             # There the tower is quantised too: 4.5 bits for 16, a shape for each matrix, and half a group of 32 more
