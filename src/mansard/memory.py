@@ -30,19 +30,30 @@ def weight_bytes(model: ModelConfig, deployment: Deployment) -> int:
         return opaque_format(model, deployment).matrix_bytes(model.opaque_parameters, 1)
     encoders = sum(_encoder_bytes(encoder, model, deployment) for encoder in model.encoders)
     if model.stored is not None and not deployment.weights:
-        return model.stored.bytes + encoders
+        return model.stored.bytes + encoders + prediction_bytes(model, deployment)
     plain = WEIGHT_FORMATS[model.dtype]
     layers = _stack_bytes(model.distinct_layers, model.hidden_size, model, deployment)
+    layers += prediction_bytes(model, deployment)
     outer = plain.matrix_bytes(model.final_norm.parameters, 1) if model.final_norm else 0
     return layers + encoders + outer + _embedding_bytes(model, deployment) + _head_bytes(model, deployment)
 
 
+def prediction_bytes(model: ModelConfig, deployment: Deployment) -> int:
+    """Bytes of the weights of the layers that draft tokens, where they are loaded."""
+    drafting = distinct(model.prediction_layers) if deployment.mtp else ()
+    return _stack_bytes(drafting, model.hidden_size, model, deployment)
+
+
 def cache_bytes(model: ModelConfig, deployment: Deployment, context: int) -> int:
-    """Cache bytes of one sequence of `context` tokens: windowed and chunked layers keep no more than their window."""
+    """Cache bytes of one sequence of `context` tokens: windowed and chunked layers keep no more than their window.
+
+    Layers that draft tokens keep a cache of their own, where they are loaded.
+    """
     bits = cache_bits(model, deployment)
+    drafting = distinct(model.prediction_layers) if deployment.mtp else ()
     return sum(
         count * -(-mixer.cache_elements_per_token * bits // 8) * cached_tokens_kept(context, mixer.window, mixer.chunk)
-        for layer, count in model.distinct_layers
+        for layer, count in (*model.distinct_layers, *drafting)
         for mixer in layer.mixers
     )
 

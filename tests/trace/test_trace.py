@@ -17,6 +17,12 @@ pytestmark = pytest.mark.filterwarnings("ignore")  # the libraries deprecate par
 BATCH, PROMPT = 2, 64
 # The class of DBRX routes by data, which the meta device has not: it is compared at small sizes.
 ROUTED_BY_DATA = ("dbrx",)
+# The class of Gemma 3n finds the threshold of its sparse activations from data; the library has no class of OpenELM;
+# and MiniMax's own classes are not the library's, whose class has a cache of another kind.
+OTHERWISE = (
+    "gemma-3n-e2b", "gemma-3n-e4b", "minimax-m1", "minimax-text-01", "openelm-270m", "openelm-450m", "openelm-1.1b",
+    "openelm-3b",
+)  # fmt: skip
 
 
 READS_FIRST = "an encoder, or a decoder behind one: test_encoder_classes.py compares these"
@@ -51,7 +57,7 @@ def test_experts_that_are_routed_by_data_are_run_where_there_are_data(published:
 
 
 @pytest.mark.trace_all
-@pytest.mark.parametrize("name", [name for name in catalogue_names() if name not in ROUTED_BY_DATA])
+@pytest.mark.parametrize("name", [name for name in catalogue_names() if name not in (*ROUTED_BY_DATA, *OTHERWISE)])
 def test_the_catalogue_does_what_its_classes_do(published: ModuleType, name: str) -> None:
     if reads_first(read_config(catalogued(name), name)):
         pytest.skip(READS_FIRST)

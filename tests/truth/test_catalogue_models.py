@@ -222,6 +222,10 @@ RECALLED = {
     "whisper-small": 241_734_912,
     "whisper-tiny": 37_760_640,
     "zamba2-1.2b": 1_215_064_704,
+    "openelm-270m": 271_527_168,
+    "openelm-450m": 457_179_136,
+    "openelm-1.1b": 1_079_891_456,
+    "openelm-3b": 3_036_647_424,
 }
 
 # The hub's total as recalled, of a head of its own that the checkpoint holds; the class of 5.24 ties it.
@@ -304,6 +308,12 @@ CLASS = {
     "xlm-roberta-large": 560_142_482,
     "zamba-7b": 7_232_490_496,
     "zamba2-7b": 7_356_749_648,
+    "deepseek-v3.2": 671_877_929_216,
+    "glm-5": 743_911_199_232,
+    "glm-5.1": 743_911_199_232,
+    "gemma-4-26b-a4b": 25_233_141_760,
+    "gemma-3n-e2b": 4_435_182_688,
+    "gemma-3n-e4b": 6_835_235_568,
 }
 
 EXACT = CARD | HUB | LESS | RECALLED | CHECKPOINT | CLASS
@@ -330,6 +340,10 @@ CACHE = {
     "deepseek-v3": 61 * (512 + 64),
     "kimi-k2": 61 * (512 + 64),
     "glm-4.7-flash": 47 * (512 + 64),
+    "deepseek-v3.2": 61 * (512 + 64 + 128),
+    "glm-5": 78 * (512 + 64 + 128),
+    "gemma-4-26b-a4b": 25 * 2 * 8 * 256 + 5 * 2 * 2 * 512,
+    "gemma-3n-e4b": 20 * 2 * 2 * 256,
     "qwen3-next-80b-a3b": 12 * 2 * 2 * 256,
     "qwen3.5-27b": 16 * 2 * 4 * 256,
     "kimi-linear-48b-a3b": 7 * (512 + 64),
@@ -353,6 +367,7 @@ ACTIVE = {
     "minimax-m2": 11_030_537_216,
     "ernie-4.5-21b-a3b": 3_352_150_208,
     "glm-4.7-flash": 3_896_763_136,
+    "gemma-4-26b-a4b": 3_822_530_560,
     "qwen3-next-80b-a3b": 3_874_929_408,
     "qwen3.5-35b-a3b": 3_454_988_928,
     "qwen3.5-122b-a10b": 9_771_288_576,
@@ -377,6 +392,8 @@ WINDOWS = {
     "command-r7b": {4096: 24, None: 8},
     "starcoder2-7b": {4096: 32},
     "phi-4": {None: 40},
+    "gemma-4-26b-a4b": {1024: 25, None: 5},
+    "gemma-3n-e4b": {512: 28, None: 7},
 }
 
 REQUIRED = ("name", "title", "aliases", "hub_ids", "source", "address", "confidence", "config", "published")
