@@ -3,7 +3,14 @@
 from collections.abc import Iterable
 
 from mansard.inputs.encoder import Encoder
-from mansard.inputs.formats import cache_bits, embedding_format, head_format, layer_formats, opaque_format
+from mansard.inputs.formats import (
+    around_format,
+    cache_bits,
+    embedding_format,
+    head_format,
+    layer_formats,
+    opaque_format,
+)
 from mansard.inputs.mechanisms import FeedForward, Layer
 from mansard.inputs.mixers import CrossAttention, LatentAttention, Mixer, Recurrence
 from mansard.inputs.model import ModelConfig, distinct, embedding_parameters, encoder_parameters, stack_parameters
@@ -159,8 +166,12 @@ def _layer_bytes(layer: Layer, hidden_size: int, model: ModelConfig, deployment:
 def _encoder_bytes(encoder: Encoder, model: ModelConfig, deployment: Deployment) -> int:
     plain = WEIGHT_FORMATS[model.dtype]
     around = encoder_parameters(encoder) - stack_parameters(distinct(encoder.layers), encoder.hidden_size)
-    layers = _stack_bytes(distinct(encoder.layers), encoder.hidden_size, model, deployment)
-    return layers + plain.matrix_bytes(around, 1)
+    total = _stack_bytes(distinct(encoder.layers), encoder.hidden_size, model, deployment)
+    for one in (*encoder.front, *encoder.back):
+        if not one.tied:
+            around -= one.matrix.elements
+            total += around_format(one, model, deployment).matrix_bytes(one.matrix.rows, one.matrix.columns)
+    return total + plain.matrix_bytes(around, 1)
 
 
 def _embedding_bytes(model: ModelConfig, deployment: Deployment) -> int:

@@ -55,13 +55,18 @@ MINIMAL |= {"text_config": _TOWER, "vision_config": _TOWER}
 # What a family cannot do without, and another would read otherwise.
 OWN: dict[str, dict[str, Any]] = {
     "lfm2_moe": {"layer_types": ["conv", "full_attention", "conv", "full_attention"]},
+    "mllama": {"cross_attention_layers": [1]},
     "nemotron_h": {"hybrid_override_pattern": "ME*-"},
     "zamba2": {"layers_block_type": ["mamba", "hybrid", "mamba", "hybrid"]},
 }
 # What must go together in another way than in the minimal document.
 FITTED: dict[str, dict[str, Any]] = {"mimo_v2_flash": {"num_key_value_heads": N // 2}}
+EXTRA_ROWS = {"mllama": 8}  # of the embedding, beside those of the head
 # Classes that share the weights of blocks by the same switch, and those that never tie their head.
-FIXED_HEADS = {"openelm": True, "zamba": True, "zamba2": True, "nemotron_h": False, "kimi_linear": False}
+FIXED_HEADS = {
+    "bailing_hybrid": False, "kimi_linear": False, "mllama": False, "nemotron_h": False, "openelm": True, "zamba": True,
+    "zamba2": True,
+}  # fmt: skip
 
 
 def read(family: str, document: dict[str, Any]) -> ModelConfig:
@@ -116,7 +121,8 @@ def test_a_minimal_config_reads(family: str) -> None:
     assert {sum(not layer.shared for layer in layers) or len(layers) for layers in stacks} == {L}
     tables = [model.embedding, *(encoder.embedding for encoder in model.encoders)]
     reads_text = model.layers or any(encoder.modality == "text" for encoder in model.encoders)
-    assert {table.vocab_size for table in tables if table and table.vocab_size} == ({V} if reads_text else set())
+    rows = V + EXTRA_ROWS.get(family, 0)
+    assert {table.vocab_size for table in tables if table and table.vocab_size} == ({rows} if reads_text else set())
     assert (model.cache_elements_per_token + model.state_elements > 0) == bool(model.layers)
 
 

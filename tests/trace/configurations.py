@@ -6,6 +6,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+from linear import with_linear
 from recurrent import with_states
 
 from reference_data import folder
@@ -58,6 +59,11 @@ REPRESENTATIVE = {
     "sparse attention": "deepseek-v3.2",
     "heads of two sizes, experts beside a dense part": "gemma-4-26b-a4b",
     "chunks of attention, every other layer sparse": "llama-4-maverick",
+    "gated delta layers, gated attention": "qwen3-next-80b-a3b",
+    "delta layers gated by channel, latents that do not rotate": "kimi-linear-48b-a3b",
+    "short convolutions": "lfm2-1.2b",
+    "gated linear recurrence, local attention": "recurrentgemma-2b",
+    "token shift": "rwkv-4-430m",
     "a state of each channel alone": "mamba-130m",
     "a state of each head alone": "mamba2-2.7b",
     "state and attention side by side": "falcon-h1-0.5b",
@@ -169,7 +175,8 @@ def varied(defaults: dict[str, Any], model_type: str, seed: int) -> dict[str, An
     if "attention_types" in defaults:  # GPT-Neo: whole and windowed layers by turns, in pairs
         pairs = random.choice((1, 2, 3))
         found |= {"attention_types": [[["global", "local"], pairs]], "num_layers": 2 * pairs, "window_size": 16}
-    return with_states(found, defaults, model_type, random)
+    found = with_states(found, defaults, model_type, random)
+    return with_linear(found, defaults, model_type, random)
 
 
 def _heads(defaults: dict[str, Any], random: Random) -> dict[str, Any]:

@@ -24,6 +24,10 @@ BF16 = Deployment(weights="bf16", kv="bf16")
 _BROADCAST_CACHES = ("falcon",)
 # Classes whose caches keep every token, and whose windows are a mask over it.
 _MASKED_WINDOWS = ("gpt_neo",)
+# Classes that keep their states outside of the library's cache.
+_OWN_STATES = ("recurrent_gemma", "rwkv")
+# Classes that mix the sequences of a batch with each other where each has one new token.
+_MIXED_SEQUENCES = ("rwkv",)
 # Classes that take every position of a prompt through the layers that keep no cache, and join their streams for all.
 _WHOLE_PROMPTS = ("gemma3n_text",)
 _FOR_ALL = ("project_out", "altup_unembed_projection")
@@ -90,16 +94,19 @@ def differences(model: ModelConfig, passes: Passes, *, batch: int, prompt: int) 
     if prompt < _narrowest(model) and model.model_type not in _BROADCAST_CACHES:
         found.append(Difference("cache elements", batch * kept_elements(model, prompt), passes.cache_elements))
     states = model.state_elements + model.convolution_state_elements
-    found.append(Difference("state elements", batch * states, passes.state_elements))
+    if model.model_type not in _OWN_STATES:
+        found.append(Difference("state elements", batch * states, passes.state_elements))
     names = _compared(model)
     for phase, new, cached in (("prefill", prompt, 0), ("decode", 1, prompt)):
+        if phase == "decode" and model.model_type in _MIXED_SEQUENCES:
+            continue
         ours, theirs = counted(model, Step(batch, new, cached), convention), passes.phases[phase]
         found += [Difference(f"{phase} {name}", getattr(ours, name), getattr(theirs, name)) for name in names]
     return [one for one in found if one.ours != one.theirs]
 
 
 def _compared(model: ModelConfig) -> tuple[str, ...]:
-    return ("gemm_flops",) if model.state_elements else Counted._fields
+    return ("gemm_flops",) if model.state_elements or model.convolution_state_elements else Counted._fields
 
 
 def _narrowest(model: ModelConfig) -> float:

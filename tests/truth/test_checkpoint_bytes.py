@@ -20,7 +20,6 @@ from mansard.models import load_model
 from reference_data import folder, parameters, rows
 
 ROWS = [row for row in rows("models/truth.csv") if row["how_bytes"].startswith("ESTIMATE")]
-BESIDE = "text-only"  # the code of the note that towers are not counted
 SHAPE = 16  # a matrix's own shape, two int64, that is written beside it
 TOWER_LAYERS, TOWER_WIDTH = 27, 1152  # Kimi K2.5's vision tower
 
@@ -72,13 +71,14 @@ def _difference(model: ModelConfig, row: dict[str, str]) -> int:
         found -= _quantised(model) // 128 // 2  # zero points of symmetric weights, which carry nothing
     if "compressed-tensors" in row["how_bytes"]:
         found -= SHAPE * (2 * _experts(model) or 7 * len(model.layers))
-    if any(note.code == BESIDE for note in model.notes):
-        found -= 2 * (int(row["total_params"]) - model.parameters)
+    if model.layers and model.encoders:
         narrow = int(row["how_bytes"].rsplit(" ", 1)[-1]) - _quantised(model)
         if "compressed-tensors" in row["how_bytes"] and narrow:
             # There the tower is quantised too: 4.5 bits for 16, a shape for each matrix, and half a group of 32 more
             # for what its feed-forward width, 134.5 groups, leaves over in each output.
             found += narrow * 23 // 16 - SHAPE * (6 * TOWER_LAYERS + 2) - TOWER_LAYERS * TOWER_WIDTH
+    if any(note.code == "text-only" for note in model.notes):  # the tower beside it is in 16 bits there
+        found -= 2 * (int(row["total_params"]) - model.parameters)
     return found
 
 

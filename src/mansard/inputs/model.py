@@ -163,6 +163,7 @@ def encoder_parameters(encoder: Encoder) -> int:
         + sum(applied.parameters for applied in (*encoder.front, *encoder.back))
         + sum(norm.parameters for norm in encoder.norms)
         + encoder.vectors
+        + encoder.unused
         + (embedding_parameters(encoder.embedding) if encoder.embedding else 0)
     )
 

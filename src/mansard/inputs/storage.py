@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
+from mansard.inputs.encoder import Encoder
 from mansard.inputs.expressions import UnreadableError
 from mansard.inputs.keys import Keys
 from mansard.inputs.mechanisms import Layer, MixtureOfExperts, Quantization
@@ -69,15 +70,33 @@ def stored(model: ModelConfig, scheme: Scheme, names: ModuleNames, keys: Keys) -
         keys.note(
             "router-format", f"no rule names the routers: they are counted in {model.dtype}, as quantisers leave them"
         )
+    encoders = tuple(_default_stored(encoder, scheme) for encoder in model.encoders)
     if model.encoders:
-        keys.note("encoder-formats", f"the encoders' matrices are counted in {model.dtype}", "warning")
+        held = scheme.default.name if scheme.default and not scheme.rules else model.dtype
+        text = f"matrices of the encoders' layers are counted in {held}, those around them in {model.dtype}"
+        keys.note("encoder-formats", text, "warning")
     if scheme.cache:
         text = f"the checkpoint is made for a cache in {scheme.cache}, which is taken; --kv asks for another"
         keys.note("cache-format", text)
     quantization = Quantization(
         method=scheme.method, cache=scheme.cache, head=outer["head"], embedding=outer["embedding"]
     )
-    return replace(model, layers=layers, prediction_layers=drafting, quantization=quantization)
+    return replace(model, layers=layers, prediction_layers=drafting, encoders=encoders, quantization=quantization)
+
+
+def _default_stored(encoder: Encoder, scheme: Scheme) -> Encoder:
+    """An encoder whose layers have the format of what no rule names; as it is where rules name modules.
+
+    What checkpoints call the modules of encoders is not known.
+    """
+    if scheme.default is None or scheme.rules:
+        return encoder
+    made: dict[int, Layer] = {}
+    for layer in encoder.layers:
+        if id(layer) not in made:
+            keys = [one.key for one in stored_matrices(layer, encoder.hidden_size)]
+            made[id(layer)] = layer._replace(storage=tuple((key, scheme.default) for key in keys))
+    return encoder._replace(layers=tuple(made[id(layer)] for layer in encoder.layers))
 
 
 class _Plan:
