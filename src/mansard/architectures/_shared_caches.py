@@ -24,7 +24,8 @@ def sharing_layers(keys: Keys, kinds: Sequence[bool], *, default: int) -> tuple[
             keys.require(
                 set(kinds[own:]) <= set(kinds[:own]), name, "leaves a kind of layer without a cache", shared, hint
             )
-        text = f"the last {shared} layers keep no cache: a prefill takes the last position alone through them"
+        which = "layer keeps" if shared == 1 else f"{shared} layers keep"
+        text = f"the last {which} no cache: a prefill takes only the last position that far"
         keys.note("shared-caches", text)
     return tuple(index >= own for index in range(layers))
 
