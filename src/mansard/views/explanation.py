@@ -25,7 +25,7 @@ from mansard.views.wording import bytes_both, duration, figure, milliseconds, nu
 def explanation_report(found: Analysis, steps: tuple[Derivation, ...], *, quiet: bool = False) -> Report:
     """Given numbers, then decode and prefill with every operator, the clocks, what they mean, request and sources."""
     blocks: list[Block] = [device_block(found), _memory(found)]
-    for one in reversed(steps):
+    for one in steps if found.model.pipeline else reversed(steps):
         blocks += _phase(one, found)
     blocks += [
         _request(found),

@@ -11,6 +11,7 @@ export const MEDIA = [
   { name: "images", label: "Images or videos", least: 0, most: 256, usual: 0 },
   { name: "frames", label: "Frames of each", least: 1, most: 4096, usual: 1 },
   { name: "seconds", label: "Sound [s]", least: 0, most: 3600, usual: 0 },
+  { name: "steps", label: "Steps in which images are made (0: as usual)", least: 0, most: 1000, usual: 0 },
 ];
 export const CHOICES = [
   { name: "resolution", label: "Size of images", place: "media-choices", options: ["", "224x224", "336x336", "448x448", "672x672", "1024x1024", "1280x720", "1920x1080"], usual: "1024x1024, or the model's own" },
