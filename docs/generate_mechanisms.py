@@ -99,6 +99,14 @@ PAGES = (
         ),
     ),
     Page(
+        "components", "Components that make images and video",
+        "Denoisers and autoencoders, one file for each class, of products, convolutions and attention without a mask.",
+        (
+            "operators.convolution:convolution", "operators.fixed:attention", "inputs.parts:",
+            "inputs.component:Component", "components/*",
+        ),
+    ),
+    Page(
         "families", "Families of models",
         "What each family does differently, one file each. What is in none of them is refused by its name.",
         ("architectures/*", "architectures.towers/*"),

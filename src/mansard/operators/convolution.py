@@ -12,6 +12,19 @@ def convolution(part: Convolution, weights: WeightFormat, setting: Setting) -> O
     FLOPs 2·P·K·(C_in/groups)·C_out with K the kernel's elements and P the positions of the output, those at the edges
     counted whole: that is what kernels do, and what a trace shows. Causal ones differ in where they are padded alone.
     Transposed: P are the positions of the input. Bytes: the weights, and input and output unless they stay on the chip.
+    Source: arXiv:1603.07285.
+
+    512 channels to 512 with a kernel of 3 × 3, on 64 × 64 latents:
+
+    >>> from mansard.operators.step import Step
+    >>> from mansard.precision import WEIGHT_FORMATS
+    >>> setting = Setting("bf16", 16, 16, fusion="full", attention="fused")
+    >>> part = Convolution("conv", "mid", 512, 512, (3, 3), positions=4096, before=4096, after=4096, bias=False)
+    >>> cost = convolution(part, WEIGHT_FORMATS["bf16"], setting).cost(Step(batch=2, new=4096, cached=0))
+    >>> cost.flops, 2 * 2 * 4096 * 3 * 3 * 512 * 512
+    (38654705664, 38654705664)
+    >>> cost.weight_bytes, 3 * 3 * 512 * 512 * 2
+    (4718592, 4718592)
     """
     moved = 0 if setting.fusion == "full" else part.moved
     bias = part.outputs if part.bias else 0
