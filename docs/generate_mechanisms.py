@@ -88,7 +88,7 @@ PAGES = (
     Page(
         "perception", "Images, videos and sound as tokens",
         "How many sequences of how many tokens an image, a video or a sound becomes, and how many tokens that gives.",
-        ("inputs.perception:", "inputs.tiles:"),
+        ("inputs.perception:", "inputs.tiles:", "inputs.slices:", "inputs.sounds:"),
     ),
     Page(
         "weights", "How weights are stored",

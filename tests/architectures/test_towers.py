@@ -409,6 +409,34 @@ def test_phi_4_multimodal_stores_low_rank_matrices_beside_its_encoders() -> None
     assert audio.reads.reading(Asked(seconds=41.0)) == Reading(2, 500, 513)
 
 
+@pytest.mark.parametrize("kind", ["idefics3", "smolvlm"])
+def test_idefics_3_merges_patches_of_stretched_tiles(kind: str) -> None:
+    model = composite(kind, {**VISION, "size": {"longest_edge": 4 * S}}, scale_factor=4)
+    assert encoder_parameters(tower(model)) == SIGLIP + linear(16 * W, H, 0)
+    # 60 × 100 is stretched to 134 × 224, 3 × 4 tiles of one token: two markers each, three breaks, three more around
+    # the copy of the whole.
+    assert read(model, images=1, height=60, width=100) == Reading(13, SQUARES, 13 + 2 * 12 + 3 + 3, (4, 4))
+    assert read(model, images=1, height=60, width=100, frames=5).given == 5 * (1 + 3)
+    assert faulty(kind, VISION, scale_factor=3) == {"scale_factor"}
+
+
+def test_the_thinker_of_qwen2_5_omni_hears_in_chunks() -> None:
+    vision = {**QWEN, "hidden_size": W, "out_hidden_size": H, "intermediate_size": X, "fullatt_block_indexes": [1]}
+    thinker = {
+        "text_config": {**TEXT, "model_type": "qwen2_5_omni_text"}, "vision_config": vision,
+        "audio_config": {**AUDIO, "num_mel_bins": BINS, "output_dim": H, "n_window": 25},
+    }  # fmt: skip
+    model = read_config({"model_type": "qwen2_5_omni", "thinker_config": thinker, "talker_config": {}}, "config.json")
+    vision_tower, audio = model.encoders
+    assert vision_tower.modality == "image"
+    # Positions are no table here; two vectors begin and end a sound.
+    assert encoder_parameters(audio) == HEARING - POSITIONS * W + 2 * H + linear(W, H)
+    # 1.24 s are 124 frames, 62 tokens, 31 means of two; a token sees the 25 of its chunk.
+    assert audio.reads.reading(Asked(seconds=1.24)) == Reading(1, 62, 31)
+    assert {one.mixer.chunk for one in audio.layers if isinstance(one.mixer, Attention)} == {25}
+    assert any(note.code == "thinker-only" and note.level == "warning" for note in model.notes)
+
+
 def test_a_tower_of_an_unknown_type_is_refused_and_a_key_noted() -> None:
     assert faulty("llava", {**VISION, "model_type": "convnext"}) == {"vision_config.model_type"}
     vision = {**VISION, "model_type": "clip_vision_model", "num_register_tokens": 4}

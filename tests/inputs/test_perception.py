@@ -13,8 +13,8 @@ from mansard.inputs.perception import (
     NativeImage,
     PaddedAudio,
     RowedImage,
-    TrimmedAudio,
 )
+from mansard.inputs.sounds import TrimmedAudio
 from mansard.inputs.tiles import CanvasTiles, PaddedTiles, RatioTiles, ResolutionTiles, Tile
 from mansard.models import read_config
 

@@ -1,9 +1,10 @@
-"""Images that are cut into slices of any shape near one area, with a copy of the whole beside them."""
+"""Images that are scaled first and then cut: into slices of any shape near one area, or into tiles of one size."""
 
 from math import ceil, inf, log, sqrt
 from typing import NamedTuple
 
 from mansard.inputs.perception import Asked, Reading
+from mansard.inputs.tiles import Tile
 
 
 class SlicedImage(NamedTuple):
@@ -73,3 +74,52 @@ class SlicedImage(NamedTuple):
     @staticmethod
     def _divided(length: float, by: int) -> int:
         return max(round(length / by) * by, by)
+
+
+class StretchedTiles(NamedTuple):
+    """The longer side stretched to `longest` pixels, both then to whole tiles, and a copy of the whole after them.
+
+    Two markers before each tile, a line break behind each row of them, two markers before the copy and one behind it. A
+    video's frames are one tile each, without others. Source: Idefics3, arXiv:2408.12637, 3.2; SmolVLM,
+    arXiv:2504.05299; their published preprocessors.
+    """
+
+    tile: Tile
+    longest: int
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        return ("images", "resolution", "frames")
+
+    def reading(self, asked: Asked) -> Reading:
+        """One sequence for each tile.
+
+        >>> StretchedTiles(Tile(384, 14, 0, 81), 1536).reading(Asked(images=1, height=1080, width=1920))
+        Reading(sequences=13, tokens=729, given=1083, grid=(27, 27))
+        """
+        many = asked.images * asked.frames
+        if not many:
+            return Reading()
+        rows, columns = self._grid(asked.height, asked.width) if asked.frames == 1 else (0, 0)
+        tiles = rows * columns
+        given = (tiles + 1) * self.tile.given + 2 * tiles + rows + 3
+        return self.tile.read(many * (tiles + 1), many * given)
+
+    def _grid(self, height: int, width: int) -> tuple[int, int]:
+        shape, size = width / height, self.tile.size
+        if width >= height:
+            rows, columns = int(self.longest / shape), self.longest
+            rows += rows % 2
+        else:
+            rows, columns = self.longest, int(self.longest * shape)
+            columns += columns % 2
+        rows, columns = max(1, rows), max(1, columns)
+        shape = columns / rows
+        if columns >= rows:
+            columns = -(-columns // size) * size
+            rows = -(-int(columns / shape) // size) * size
+        else:
+            rows = -(-rows // size) * size
+            columns = -(-int(rows * shape) // size) * size
+        rows, columns = max(1, rows // size), max(1, columns // size)
+        return (0, 0) if rows * columns == 1 else (rows, columns)

@@ -13,7 +13,7 @@ from mansard.architectures.towers._reading import activation
 from mansard.inputs.encoder import Applied, Encoder
 from mansard.inputs.keys import Keys
 from mansard.inputs.mechanisms import FeedForward, Layer
-from mansard.inputs.perception import ChunkedAudio
+from mansard.inputs.sounds import ChunkedAudio
 from mansard.inputs.weights import Matrix
 
 _SIDE = 3  # of the front end's convolutions

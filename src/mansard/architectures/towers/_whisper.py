@@ -18,8 +18,11 @@ from mansard.inputs.weights import Matrix
 _KERNEL = 3
 
 
-def whisper(keys: Keys) -> Encoder:
-    """The encoder by Whisper's own keys or the newer general ones; defaults are those of Whisper-large-v3."""
+def whisper(keys: Keys, *, has_table: bool = True) -> Encoder:
+    """The encoder by Whisper's own keys or the newer general ones; defaults are those of Whisper-large-v3.
+
+    has_table: whether positions are a table among the parameters.
+    """
     hidden = keys.size("d_model", "hidden_size", default=1280)
     bins = keys.size("num_mel_bins", default=128, maximum=1 << 16)
     positions = keys.size("max_source_positions", default=1500)
@@ -41,7 +44,7 @@ def whisper(keys: Keys) -> Encoder:
             Applied(Matrix("conv2", _KERNEL * hidden, hidden, bias=True), kind="convolution"),
         ),
         norms=(layer_norm(hidden),),
-        vectors=positions * hidden,
+        vectors=positions * hidden if has_table else 0,
     )
 
 

@@ -10,7 +10,7 @@ from mansard.architectures.towers._whisper import positions, whisper
 from mansard.inputs.encoder import Applied
 from mansard.inputs.keys import Keys
 from mansard.inputs.model import ModelConfig
-from mansard.inputs.perception import TrimmedAudio
+from mansard.inputs.sounds import TrimmedAudio
 from mansard.inputs.weights import Matrix
 
 MODEL_TYPES = ("qwen2_audio",)
