@@ -55,6 +55,7 @@ MINIMAL |= {"text_config": _TOWER, "vision_config": _TOWER}
 # What a family cannot do without, and another would read otherwise.
 OWN: dict[str, dict[str, Any]] = {
     "lfm2_moe": {"layer_types": ["conv", "full_attention", "conv", "full_attention"]},
+    "minicpmv": {"version": 2.6},
     "mllama": {"cross_attention_layers": [1]},
     "nemotron_h": {"hybrid_override_pattern": "ME*-"},
     "zamba2": {"layers_block_type": ["mamba", "hybrid", "mamba", "hybrid"]},

@@ -60,7 +60,7 @@ def config(folder: Path, **changes: Any) -> Path:
         ('{"a":' * 100_000, ("nested too deeply",)),
         ('{"hidden_size": ' + "9" * 5000 + "}", ("too many digits",)),
         ("{}", ("model_type", "is required but absent")),
-        ('{"_class_name": "UNet2DConditionModel"}', ("UNet2DConditionModel", "diffusion")),
+        ('{"_class_name": "UNet9DModel"}', ("UNet9DModel", "no component that is counted")),
         ('{"dim": 4096, "n_layers": 32}', ("params.json", "config.json")),
         ('{"model_type": "lama"}', ("'lama'", "llama")),
         ('{"model_type": "rwkv7"}', ("rwkv7", "hybrids")),
@@ -128,6 +128,7 @@ def test_a_folder(tmp_path: Path) -> None:
     assert "without a config.json" in refused(tmp_path)
     (tmp_path / "model_index.json").write_text('{"_class_name": "FluxPipeline"}')
     assert "FluxPipeline" in refused(tmp_path)
+    (tmp_path / "model_index.json").unlink()
     config(tmp_path)
     assert mansard.load_model(str(tmp_path)).hidden_size == 64
 
