@@ -55,9 +55,12 @@ PAGES = (
         "Layers that carry a state of fixed size instead of a cache that grows with the context.",
         (
             "inputs.mixers:Recurrence", "operators.recurrence:scan", "operators.recurrence:short_convolution",
+            "operators.recurrence:token_shift",
             "architectures._state_space:mamba1", "architectures._state_space:mamba2",
             "architectures._state_space:chunk_flops", "architectures._linear_attention:gated_delta",
-            "architectures._linear_attention:kimi_delta",
+            "architectures._linear_attention:kimi_delta", "architectures._linear_attention:lightning",
+            "architectures._linear_attention:chunk_flops", "architectures._short_convolutions:gated_convolution",
+            "architectures.recurrent_gemma:rg_lru", "architectures.rwkv:rwkv4",
         ),
     ),
     Page(
@@ -85,7 +88,7 @@ PAGES = (
     Page(
         "perception", "Images, videos and sound as tokens",
         "How many sequences of how many tokens an image, a video or a sound becomes, and how many tokens that gives.",
-        ("inputs.perception:",),
+        ("inputs.perception:", "inputs.tiles:"),
     ),
     Page(
         "weights", "How weights are stored",
@@ -98,7 +101,7 @@ PAGES = (
     Page(
         "families", "Families of models",
         "What each family does differently, one file each. What is in none of them is refused by its name.",
-        ("architectures/*",),
+        ("architectures/*", "architectures.towers/*"),
     ),
 )  # fmt: skip
 

@@ -60,6 +60,7 @@ def advise(
     attention: str | None = None,
     routing: str | None = None,
     engine: str | None = None,
+    mtp: bool = False,
     online: bool = False,
 ) -> Advised:
     """The same as `analyze(…).advice`, with the next devices up beside the changes on this one.
@@ -71,7 +72,7 @@ def advise(
     where = scenario(
         model, on=on, batch=batch, prompt=prompt, output=output, cached=cached, context=context, images=images,
         resolution=resolution, frames=frames, seconds=seconds, weights=weights, activations=activations, kv=kv,
-        state=state, attention=attention, routing=routing, engine=engine, online=online,
+        state=state, attention=attention, routing=routing, engine=engine, mtp=mtp, online=online,
     )  # fmt: skip
     return Advised(_ranked(where, [*_changes(where), *_next_devices(where)]))
 

@@ -35,6 +35,7 @@ def analyze(
     attention: str | None = None,
     routing: str | None = None,
     engine: str | None = None,
+    mtp: bool = False,
     online: bool = False,
 ) -> Analysis:
     """What limits a model on a device: its phases, the request, what fits, what would help.
@@ -42,7 +43,7 @@ def analyze(
     model: a path, a folder, a catalogue name, a hub id, `params=8e9`, or a ModelConfig. on: a catalogue name, a file,
     `peak=…,bandwidth=…`, or a Device. context: tokens that the decode step attends to, itself included; by default the
     middle of the output. images, of `resolution` ("1920x1080") and `frames` each, and seconds of sound are what the
-    model's encoders read. The other words are those of the command line.
+    model's encoders read. mtp: layers that draft tokens are loaded. The other words are those of the command line.
 
     Raises:
         UsageError: if a word or a size cannot be understood.
@@ -56,7 +57,7 @@ def analyze(
     where = scenario(
         model, on=on, batch=batch, prompt=prompt, output=output, cached=cached, context=context, images=images,
         resolution=resolution, frames=frames, seconds=seconds, weights=weights, activations=activations, kv=kv,
-        state=state, attention=attention, routing=routing, engine=engine, online=online,
+        state=state, attention=attention, routing=routing, engine=engine, mtp=mtp, online=online,
     )  # fmt: skip
     return Analysis(
         model=where.binding.model,
@@ -116,6 +117,7 @@ def saturate(
     state: str | None = None,
     attention: str | None = None,
     engine: str | None = None,
+    mtp: bool = False,
     online: bool = False,
 ) -> Saturation:
     """The batch at which compute catches up with memory in decode, or never; without a context, for weights alone.
@@ -127,7 +129,7 @@ def saturate(
     """
     where = scenario(
         model, on=on, context=context, weights=weights, activations=activations, kv=kv, state=state,
-        attention=attention, engine=engine, online=online,
+        attention=attention, engine=engine, mtp=mtp, online=online,
     )  # fmt: skip
     return saturating_batch(where.binding, context)
 

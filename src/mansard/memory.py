@@ -3,7 +3,14 @@
 from collections.abc import Iterable
 
 from mansard.inputs.encoder import Encoder
-from mansard.inputs.formats import cache_bits, embedding_format, head_format, layer_formats, opaque_format
+from mansard.inputs.formats import (
+    around_format,
+    cache_bits,
+    embedding_format,
+    head_format,
+    layer_formats,
+    opaque_format,
+)
 from mansard.inputs.mechanisms import FeedForward, Layer
 from mansard.inputs.mixers import CrossAttention, LatentAttention, Mixer, Recurrence
 from mansard.inputs.model import ModelConfig, distinct, embedding_parameters, encoder_parameters, stack_parameters
@@ -23,19 +30,30 @@ def weight_bytes(model: ModelConfig, deployment: Deployment) -> int:
         return opaque_format(model, deployment).matrix_bytes(model.opaque_parameters, 1)
     encoders = sum(_encoder_bytes(encoder, model, deployment) for encoder in model.encoders)
     if model.stored is not None and not deployment.weights:
-        return model.stored.bytes + encoders
+        return model.stored.bytes + encoders + prediction_bytes(model, deployment)
     plain = WEIGHT_FORMATS[model.dtype]
     layers = _stack_bytes(model.distinct_layers, model.hidden_size, model, deployment)
+    layers += prediction_bytes(model, deployment)
     outer = plain.matrix_bytes(model.final_norm.parameters, 1) if model.final_norm else 0
     return layers + encoders + outer + _embedding_bytes(model, deployment) + _head_bytes(model, deployment)
 
 
+def prediction_bytes(model: ModelConfig, deployment: Deployment) -> int:
+    """Bytes of the weights of the layers that draft tokens, where they are loaded."""
+    drafting = distinct(model.prediction_layers) if deployment.mtp else ()
+    return _stack_bytes(drafting, model.hidden_size, model, deployment)
+
+
 def cache_bytes(model: ModelConfig, deployment: Deployment, context: int) -> int:
-    """Cache bytes of one sequence of `context` tokens: windowed and chunked layers keep no more than their window."""
+    """Cache bytes of one sequence of `context` tokens: windowed and chunked layers keep no more than their window.
+
+    Layers that draft tokens keep a cache of their own, where they are loaded.
+    """
     bits = cache_bits(model, deployment)
+    drafting = distinct(model.prediction_layers) if deployment.mtp else ()
     return sum(
         count * -(-mixer.cache_elements_per_token * bits // 8) * cached_tokens_kept(context, mixer.window, mixer.chunk)
-        for layer, count in model.distinct_layers
+        for layer, count in (*model.distinct_layers, *drafting)
         for mixer in layer.mixers
     )
 
@@ -148,8 +166,12 @@ def _layer_bytes(layer: Layer, hidden_size: int, model: ModelConfig, deployment:
 def _encoder_bytes(encoder: Encoder, model: ModelConfig, deployment: Deployment) -> int:
     plain = WEIGHT_FORMATS[model.dtype]
     around = encoder_parameters(encoder) - stack_parameters(distinct(encoder.layers), encoder.hidden_size)
-    layers = _stack_bytes(distinct(encoder.layers), encoder.hidden_size, model, deployment)
-    return layers + plain.matrix_bytes(around, 1)
+    total = _stack_bytes(distinct(encoder.layers), encoder.hidden_size, model, deployment)
+    for one in (*encoder.front, *encoder.back):
+        if not one.tied:
+            around -= one.matrix.elements
+            total += around_format(one, model, deployment).matrix_bytes(one.matrix.rows, one.matrix.columns)
+    return total + plain.matrix_bytes(around, 1)
 
 
 def _embedding_bytes(model: ModelConfig, deployment: Deployment) -> int:

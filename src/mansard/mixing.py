@@ -56,6 +56,8 @@ def _latents(mixer: LatentAttention, hidden: int, weights: Stored, setting: Sett
     if mixer.indexer:
         yield attention.index_scores(mixer.indexer, setting)
     yield attention.latent_attention(mixer, setting)
+    if mixer.gate_size:
+        yield elementwise.output_gate(mixer.gate_size, mixer.heads * mixer.v_head_dim, setting)
     yield matmul.linear("o_proj", [out], weights(out), setting, group="attention")
 
 

@@ -23,16 +23,15 @@ from mansard.quantizations._method import read_scheme
 from mansard.units import parse_quantity
 
 _FAMILIES = "mansard.architectures"
+_COMPOSITES = "mansard.architectures.towers"
 # Where a multimodal model keeps the configuration of its language model.
 _NESTED = ("text_config", "llm_config", "language_config", "thinker_config")
 # In the catalogue's TOML, which has no null, an absent key of these means null.
 _NULL_WHEN_ABSENT = ("sliding_window", "q_lora_rank")
 # Kinds that are known and not supported, so that the refusal can say what they are. Words that names contain.
 _OTHER_KINDS = {
-    "hybrids of attention and state-space or linear layers": (
-        "rwkv5", "rwkv6", "rwkv7",
-    ),
-    "models whose layers share or shape their caches by themselves": ("openelm", "nemotron-nas"),
+    "hybrids of attention and state-space or linear layers": ("rwkv5", "rwkv6", "rwkv7"),
+    "models whose attention chooses blocks or compressed tokens": ("deepseek_v4", "minimax_m3"),
     "encoders": ("bert", "electra", "deberta", "mpnet", "longformer"),
     "encoder-decoders": ("t5", "bart", "pegasus", "marian", "m2m", "led"),
     "vision towers": ("clip", "siglip", "vit", "dino", "swin"),
@@ -93,7 +92,9 @@ def _from_path(text: str) -> ModelConfig:
     is_file = files is not None and not os.path.isdir(text)
     document, where = read_json(weight_files.config_beside(text) if is_file else text)
     model = read_config(_with_side_file(document, beside(where, "hf_quant_config.json")), where)
-    return model if files is None or not model.layers else weight_files.with_weights(model, files)
+    if files is None or not model.layers or model.start_tokens:
+        return model  # the names of encoders' tensors are not known
+    return weight_files.with_weights(model, files)
 
 
 def _from_gguf(path: str) -> ModelConfig:
@@ -153,13 +154,16 @@ def read_config(document: Mapping[str, Any], source: str, name: str | None = Non
         keys = _typed(keys, _word(outer.raw("model_type")))
     family, model_type, architecture = _family(outer, keys)
     model: ModelConfig = family.read(keys)
+    composite = _composite(outer)
+    if composite is not None:
+        model = composite.attach(outer, model)
     check(keys, model_type)
     if not part:
         model = ended(keys, model, architecture, family.ARCHITECTURES)
     model = with_activation(keys, model)
     scheme = read_scheme(_quantization(outer, keys))
     keys.finish()
-    if part:
+    if part and composite is None:
         keys.note("text-only", f"only the language model ({part}) is counted, no vision or audio tower", "warning")
     head = model.head
     if head is not None and part and outer.has("tie_word_embeddings") and not keys.has("tie_word_embeddings"):
@@ -176,11 +180,19 @@ def read_config(document: Mapping[str, Any], source: str, name: str | None = Non
     if scheme is not None:
         model = stored(model, scheme, ModuleNames(getattr(family, "MODULES", {}), inside=bool(part)), keys)
         keys.finish()
+    if model.prediction_layers:
+        keys.note("prediction-layers", _prediction_words(model))
     notes = [note for note in keys.notes if dtype == own_dtype or note.code != "default-dtype"]
     return replace(
         model, name=printable(known), source=printable(source), model_type=model_type, architecture=architecture,
         notes=tuple(dict.fromkeys((*model.notes, *notes))),
     )  # fmt: skip
+
+
+def _prediction_words(model: ModelConfig) -> str:
+    count = len(model.prediction_layers)
+    layers = "1 layer that drafts tokens (MTP)" if count == 1 else f"{count} layers that draft tokens (MTP)"
+    return f"{layers}, {model.prediction_parameters:,} parameters, beside those counted: --mtp counts their memory"
 
 
 def _check_types(outer: Keys) -> None:
@@ -337,6 +349,21 @@ def _family(outer: Keys, keys: Keys) -> tuple[ModuleType, str, str]:
     elif (family := _by_class(names)) is not None:
         return family, family.MODEL_TYPES[0], architecture
     return _refuse_unknown(outer, model_type or architecture, architecture)
+
+
+def _composite(outer: Keys) -> ModuleType | None:
+    """What sees or hears in a composite of that type, beside its language model; None if it is none that is known."""
+    model_type = _word(outer.raw("model_type"))
+    if model_type in registry.names(_COMPOSITES):
+        return registry.module(_COMPOSITES, model_type)
+    if not any(isinstance(outer.document.get(name), Mapping) for name in (*_NESTED, "vision_config", "audio_config")):
+        return None  # no part of its own: the other rooms need not be looked into
+    return _composites_by_type().get(model_type)
+
+
+@lru_cache(maxsize=1)
+def _composites_by_type() -> dict[str, ModuleType]:
+    return {model_type: one for one in registry.modules(_COMPOSITES) for model_type in one.MODEL_TYPES}
 
 
 def _by_model_type(model_type: str) -> ModuleType | None:

@@ -37,7 +37,7 @@ def filled(model: ModelConfig, asked: Workload, defaults: tuple[str, ...]) -> tu
     words = {word for encoder in model.encoders for word in encoder.reads.words}
     _refuse(model, media, words)
     notes: list[str] = []
-    needed = not model.has_decoder or model.start_tokens > 0
+    needed = not model.has_decoder or model.start_tokens > 0 or model.has_cross_attention
     if "images" in words:
         media = _images(media, words, notes, needed=needed)
     if "seconds" in words and media.seconds is None and needed:

@@ -151,6 +151,9 @@ def _unused(binding: Binding) -> Iterator[Note]:
     if deployed.routing == "least" and not kinds & {"experts", "fewest_experts"}:
         text = f"routing changes nothing: {binding.model.name} has no experts"
         yield Note(level="info", code="unused-word", text=text)
+    if deployed.mtp and not binding.model.prediction_layers:
+        text = f"mtp changes nothing: no layers that draft tokens are known of {binding.model.name}"
+        yield Note(level="info", code="unused-word", text=text)
     dtypes = [dtype for dtype, _ in binding.main_plan.peaks]
     if len(dtypes) > 1:
         text = f"{' and '.join(dtypes)} are mixed: a phase's ridge point weighs their peaks by the work in each"

@@ -46,6 +46,7 @@ def scenario(
     attention: str | None = None,
     routing: str | None = None,
     engine: str | None = None,
+    mtp: bool = False,
     online: bool = False,
 ) -> "Scenario":
     """The words of the interface, checked and loaded, as one scenario."""
@@ -55,7 +56,7 @@ def scenario(
     )  # fmt: skip
     _words({"weights": weights, "activations": activations, "kv": kv, "state": state, "attention": attention,
             "routing": routing, "engine": engine})  # fmt: skip
-    deployed = _deployment(weights, activations, kv, state, attention, routing, engine)
+    deployed = _deployment(weights, activations, kv, state, attention, routing, engine, mtp)
     found_model = model if isinstance(model, ModelConfig) else _model(spelled(model, "model"), online)
     device = on if isinstance(on, Device) else _device(spelled(on, "device"))
     work, notes = filled(found_model, work, defaults)
@@ -278,8 +279,8 @@ def _words(given: dict[str, object]) -> None:
 
 
 @lru_cache(maxsize=256)
-def _deployment(*words: str | None) -> Deployment:
-    names = ("weights", "activations", "kv", "state", "attention", "routing", "engine")
+def _deployment(*words: Any) -> Deployment:
+    names = ("weights", "activations", "kv", "state", "attention", "routing", "engine", "mtp")
     return asked.deployment(**dict(zip(names, words, strict=True)))
 
 

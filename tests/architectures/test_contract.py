@@ -25,6 +25,7 @@ MINIMAL: dict[str, Any] = (
     | dict.fromkeys(("encoder_attention_heads", "decoder_attention_heads"), N)
     | dict.fromkeys(("head_dim", "kv_channels", "qk_nope_head_dim", "v_head_dim", "q_lora_rank", "kv_lora_rank"), D)
     | {"qk_rope_head_dim": D // 2, "index_head_dim": D, "num_kv_shared_layers": 0}
+    | {"block_configs": [{"attention": {"n_heads_in_group": 1}, "ffn": {"ffn_mult": 1.0}}] * L}
     | dict.fromkeys(("num_hidden_layers", "n_layer", "num_layers", "n_layers", "encoder_layers", "decoder_layers"), L)
     | dict.fromkeys(("vocab_size", "padded_vocab_size"), V)
     | dict.fromkeys(("intermediate_size", "ffn_dim", "ffn_hidden_size", "moe_intermediate_size"), F)
@@ -54,15 +55,22 @@ MINIMAL |= {"text_config": _TOWER, "vision_config": _TOWER}
 # What a family cannot do without, and another would read otherwise.
 OWN: dict[str, dict[str, Any]] = {
     "lfm2_moe": {"layer_types": ["conv", "full_attention", "conv", "full_attention"]},
+    "mllama": {"cross_attention_layers": [1]},
     "nemotron_h": {"hybrid_override_pattern": "ME*-"},
     "zamba2": {"layers_block_type": ["mamba", "hybrid", "mamba", "hybrid"]},
 }
+# What must go together in another way than in the minimal document.
+FITTED: dict[str, dict[str, Any]] = {"mimo_v2_flash": {"num_key_value_heads": N // 2}}
+EXTRA_ROWS = {"mllama": 8}  # of the embedding, beside those of the head
 # Classes that share the weights of blocks by the same switch, and those that never tie their head.
-FIXED_HEADS = {"zamba": True, "zamba2": True, "nemotron_h": False, "kimi_linear": False}
+FIXED_HEADS = {
+    "bailing_hybrid": False, "kimi_linear": False, "mllama": False, "nemotron_h": False, "openelm": True, "zamba": True,
+    "zamba2": True,
+}  # fmt: skip
 
 
 def read(family: str, document: dict[str, Any]) -> ModelConfig:
-    keys = Keys(OWN.get(family, {}) | document, "config.json")
+    keys = Keys(OWN.get(family, {}) | document | FITTED.get(family, {}), "config.json")
     model: ModelConfig = registry.module(FOLDER, family).read(keys)
     keys.finish()
     return model
@@ -101,7 +109,7 @@ def test_a_word_names_one_family_only(names: str) -> None:
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_the_file_bears_a_model_type(family: str) -> None:
-    assert family in registry.module(FOLDER, family).MODEL_TYPES
+    assert family in {name.replace("-", "_") for name in registry.module(FOLDER, family).MODEL_TYPES}
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -113,7 +121,8 @@ def test_a_minimal_config_reads(family: str) -> None:
     assert {sum(not layer.shared for layer in layers) or len(layers) for layers in stacks} == {L}
     tables = [model.embedding, *(encoder.embedding for encoder in model.encoders)]
     reads_text = model.layers or any(encoder.modality == "text" for encoder in model.encoders)
-    assert {table.vocab_size for table in tables if table and table.vocab_size} == ({V} if reads_text else set())
+    rows = V + EXTRA_ROWS.get(family, 0)
+    assert {table.vocab_size for table in tables if table and table.vocab_size} == ({rows} if reads_text else set())
     assert (model.cache_elements_per_token + model.state_elements > 0) == bool(model.layers)
 
 

@@ -101,13 +101,6 @@ def test_the_correction_is_a_buffer(family: str, buffer: int) -> None:
     assert part.correction_buffer == buffer
 
 
-def test_prediction_layers_are_noted_and_not_counted() -> None:
-    keys = Keys(DOCUMENT | {"num_nextn_predict_layers": 1}, "config.json")
-    model = import_module("mansard.architectures.deepseek_v3").read(keys)
-    assert model.parameters == read("deepseek_v3").parameters
-    assert "prediction-layers" in {note.code for note in keys.notes}
-
-
 def test_glm_lite_lists_its_dense_layers() -> None:
     model = read("glm4_moe_lite", mlp_layer_types=["sparse", "dense", "dense", "sparse"])
     assert model.parameters == OUTER + L * (MIXER + NORMS) + 2 * DENSE + 2 * SPARSE

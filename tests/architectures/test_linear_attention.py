@@ -7,6 +7,7 @@ import pytest
 import mansard
 from mansard.errors import InputError
 from mansard.inputs.mixers import Attention, LatentAttention, Recurrence
+from mansard.inputs.model import encoder_parameters
 from mansard.models import read_config
 
 H100 = "h100-sxm"
@@ -140,7 +141,9 @@ class TestQwen:
         model = read({"model_type": "qwen3_5_moe", "text_config": sparse, "tie_word_embeddings": True})
         assert model.head is not None
         assert not model.head.tied  # the language model's own word goes first
-        assert model.parameters == read(NEXT).parameters
+        tower = sum(encoder_parameters(one) for one in model.encoders)
+        assert tower > 0
+        assert model.parameters == read(NEXT).parameters + tower
         assert len(notes(model, "prediction-layers")) == 1
         assert "text_config" in faults({**sparse, "model_type": "qwen3_5_moe"})
         assert faults({"model_type": "qwen3_5_moe", "text_config": sparse | {"mlp_only_layers": [0]}}) == {
@@ -213,6 +216,38 @@ class TestKimi:
         tied = read(self.document, tie_word_embeddings=True)
         assert tied.parameters == read(self.document).parameters
         assert any("tie_word_embeddings" in text for text in notes(tied, "ignored-key"))
+
+
+class TestBailing:
+    r, nope, rope, v, width = 16, 8, 4, 12, 10
+    document: dict[str, Any] = COMMON | {
+        "model_type": "bailing_hybrid", "kv_lora_rank": r, "qk_nope_head_dim": nope, "qk_rope_head_dim": rope,
+        "v_head_dim": v, "num_experts": E, "num_experts_per_token": 2, "num_shared_experts": 1,
+        "moe_intermediate_size": f, "first_k_dense_replace": 2, "layer_group_size": 4, "head_dim": width,
+        "short_conv_kernel_size": k,
+    }  # fmt: skip
+
+    def test_parameters_by_hand(self) -> None:
+        whole = N * self.width
+        delta = 5 * h * whole + h * N + whole * h + 3 * whole * k + N + whole + self.width
+        latent = h * N * (self.nope + self.rope) + h * (self.r + self.rope) + self.r
+        latent += self.r * N * (self.nope + self.v) + N * self.v * h + h * N
+        sparse = h * E + E * 3 * h * f + 3 * h * f
+        layers = 6 * delta + 2 * latent + 2 * 3 * h * F + (L - 2) * sparse + L * 2 * h
+        model = read(self.document)
+        assert model.parameters == layers + 2 * W * h + h
+        assert mixers(model, LatentAttention) == [3, 7]
+        assert (model.state_elements, model.cache_elements_per_token) == (6 * whole * self.width, 2 * (16 + 4))
+
+    def test_a_gate_on_each_head_of_latent_attention(self) -> None:
+        rows = mansard.step(read(self.document), on=H100, context=64).operators
+        gates = [row for row in rows if row.name == "output_gate"]
+        assert sum(row.vector_flops for row in gates) == 2 * (4 * N + N * self.v)
+
+    def test_the_keys_of_files_that_the_class_has_written(self) -> None:
+        written = {"linear_head_dim": self.width, "linear_num_heads": N, "linear_conv_kernel_dim": k}
+        again = read(self.document, head_dim=self.rope, **written)
+        assert again.parameters == read(self.document).parameters
 
 
 class TestMiniMax:
@@ -309,6 +344,21 @@ class TestShortConvolutions:
         assert read(document).parameters == whole + mixtures
         del document["layer_types"]
         assert faults(document) == {"layer_types"}
+
+    def test_windows_gates_and_more_norms(self) -> None:
+        """LFM3: of eight layers three have attention, those of numbers 2 and 6 without a window, 4 with one."""
+        document = COMMON | {"model_type": "lfm3", "head_dim": D, "conv_L_cache": 5, "sliding_window": 16}
+        convolution = h * 3 * h + h * h + 5 * h
+        attention = h * (N + 2 * M) * D + N * D * h + 2 * D
+        layers = 5 * convolution + 3 * (attention + h * N) + L * (3 * h * F + 4 * h)
+        model = read(document)
+        assert model.parameters == layers + 2 * W * h + h
+        assert model.convolution_state_elements == 5 * 5 * h
+        assert [getattr(model.layers[index].mixer, "window", 0) for index in (2, 4, 6)] == [None, 16, None]
+        assert model.parameters - read(document, use_attention_gate=False).parameters == 3 * h * N
+        assert model.parameters - read(document, use_sandwich_norm=False).parameters == L * 2 * h
+        found = mansard.step(model, on=H100, context=64).operators
+        assert sum(row.vector_flops for row in found if row.name == "rotary") == 3 * (N + M) * (D + 2 * (D // 2))
 
     def test_what_is_refused(self) -> None:
         assert faults(self.document, full_attn_idxs=[2, L]) == {"full_attn_idxs"}

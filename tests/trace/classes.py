@@ -97,7 +97,7 @@ def trace_language_model(document: Mapping[str, Any], *, batch: int, prompt: int
     words: dict[str, Any] = {"logits_to_keep": 1} if "logits_to_keep" in asked else {}
     all_logits = not words
     cache = DynamicCache(config=config)
-    words |= {next(name for name in _CACHE_NAMES if name in asked): cache, "use_cache": True}
+    words |= {name: cache for name in _CACHE_NAMES if name in asked} | {"use_cache": True}
     with torch.device(device), torch.no_grad():
         with counter.trace("prefill"):
             model(torch.zeros(batch, prompt, dtype=torch.long), **words)

@@ -6,6 +6,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+from linear import with_linear
 from recurrent import with_states
 
 from reference_data import folder
@@ -55,7 +56,14 @@ REPRESENTATIVE = {
     "latent attention, queries direct": "deepseek-v2-lite",
     "latent attention, dense layers first": "deepseek-v3",
     "experts with biases, sinks": "gpt-oss-120b",
+    "sparse attention": "deepseek-v3.2",
+    "heads of two sizes, experts beside a dense part": "gemma-4-26b-a4b",
     "chunks of attention, every other layer sparse": "llama-4-maverick",
+    "gated delta layers, gated attention": "qwen3-next-80b-a3b",
+    "delta layers gated by channel, latents that do not rotate": "kimi-linear-48b-a3b",
+    "short convolutions": "lfm2-1.2b",
+    "gated linear recurrence, local attention": "recurrentgemma-2b",
+    "token shift": "rwkv-4-430m",
     "a state of each channel alone": "mamba-130m",
     "a state of each head alone": "mamba2-2.7b",
     "state and attention side by side": "falcon-h1-0.5b",
@@ -131,6 +139,15 @@ _CHOICES: dict[str, tuple[Any, ...]] = {
     "use_parallel_residual": (True, False),
     "n_group": (1,),
     "topk_group": (1,),
+    "index_topk": (64,),
+    "index_n_heads": (2, 5),
+    "index_head_dim": (16, 24),
+    "hidden_size_per_layer_input": (8, 16),
+    "vocab_size_per_layer_input": (90,),
+    "altup_num_inputs": (2, 3),
+    "laurel_rank": (6,),
+    "global_head_dim": (16, 40),
+    "attention_k_eq_v": (True, False),
 }
 _WIDTHS = {"hidden_size", "n_embd", "d_model", "n_embed"}
 
@@ -149,10 +166,17 @@ def varied(defaults: dict[str, Any], model_type: str, seed: int) -> dict[str, An
     found |= _heads(defaults, random)
     if "qk_rope_head_dim" in found and "head_dim" in defaults:
         found["head_dim"] = found["qk_rope_head_dim"]  # the part that the class rotates
+    if "kv_lora_rank" in found:
+        found["num_key_value_heads"] = found["num_attention_heads"]  # latents are expanded to all heads
+    if "activation_sparsity_pattern" in defaults:
+        found["activation_sparsity_pattern"] = [0.0] * found["num_hidden_layers"]  # its threshold depends on data
+    if "num_kv_shared_layers" in defaults:
+        found["num_kv_shared_layers"] = random.choice((0, 0, 1))  # their kinds must have a cache before them
     if "attention_types" in defaults:  # GPT-Neo: whole and windowed layers by turns, in pairs
         pairs = random.choice((1, 2, 3))
         found |= {"attention_types": [[["global", "local"], pairs]], "num_layers": 2 * pairs, "window_size": 16}
-    return with_states(found, defaults, model_type, random)
+    found = with_states(found, defaults, model_type, random)
+    return with_linear(found, defaults, model_type, random)
 
 
 def _heads(defaults: dict[str, Any], random: Random) -> dict[str, Any]:

@@ -5,6 +5,7 @@ attention from the latents of all tokens. Everything else is what an analysis co
 """
 
 from collections import Counter
+from dataclasses import replace
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -23,6 +24,13 @@ BF16 = Deployment(weights="bf16", kv="bf16")
 _BROADCAST_CACHES = ("falcon",)
 # Classes whose caches keep every token, and whose windows are a mask over it.
 _MASKED_WINDOWS = ("gpt_neo",)
+# Classes that keep their states outside of the library's cache.
+_OWN_STATES = ("recurrent_gemma", "rwkv")
+# Classes that mix the sequences of a batch with each other where each has one new token.
+_MIXED_SEQUENCES = ("rwkv",)
+# Classes that take every position of a prompt through the layers that keep no cache, and join their streams for all.
+_WHOLE_PROMPTS = ("gemma3n_text",)
+_FOR_ALL = ("project_out", "altup_unembed_projection")
 _KINDS = {
     "linear": "gemm",
     "experts": "gemm",
@@ -52,6 +60,8 @@ def counted(model: ModelConfig, step: Step, convention: Convention) -> Counted:
     """The step's matrix work as the class does it; a prefill is a step behind an empty cache."""
     sums: Counter[str] = Counter()
     for op in operators(model, BF16, load_engine("ideal"), "expanded"):
+        if op.name == "streams":  # mixed by a product of [A, A] for each token in the class
+            sums["attention"] += op.count * 2 * _value(op, "A") ** 2 * _value(op, "h") * int(step.batch * step.new)
         if op.kind not in _KINDS:
             continue
         # The weighed sum over the index heads is a product in the class, and work of the vector units here.
@@ -77,21 +87,26 @@ class Difference(NamedTuple):
 def differences(model: ModelConfig, passes: Passes, *, batch: int, prompt: int) -> list[Difference]:
     """Everything in which mansard and a class's passes (a prefill, then one decode step) disagree; empty if nothing."""
     masked = model.model_type in _MASKED_WINDOWS
+    if model.model_type in _WHOLE_PROMPTS:
+        model = replace(model, layers=tuple(layer._replace(last_only=False) for layer in model.layers))
     convention = Convention(passes.all_logits, passes.all_experts, masked_windows=masked)
     found = [Difference("parameters", model.parameters, passes.parameters)]
     if prompt < _narrowest(model) and model.model_type not in _BROADCAST_CACHES:
         found.append(Difference("cache elements", batch * kept_elements(model, prompt), passes.cache_elements))
     states = model.state_elements + model.convolution_state_elements
-    found.append(Difference("state elements", batch * states, passes.state_elements))
+    if model.model_type not in _OWN_STATES:
+        found.append(Difference("state elements", batch * states, passes.state_elements))
     names = _compared(model)
     for phase, new, cached in (("prefill", prompt, 0), ("decode", 1, prompt)):
+        if phase == "decode" and model.model_type in _MIXED_SEQUENCES:
+            continue
         ours, theirs = counted(model, Step(batch, new, cached), convention), passes.phases[phase]
         found += [Difference(f"{phase} {name}", getattr(ours, name), getattr(theirs, name)) for name in names]
     return [one for one in found if one.ours != one.theirs]
 
 
 def _compared(model: ModelConfig) -> tuple[str, ...]:
-    return ("gemm_flops",) if model.state_elements else Counted._fields
+    return ("gemm_flops",) if model.state_elements or model.convolution_state_elements else Counted._fields
 
 
 def _narrowest(model: ModelConfig) -> float:
@@ -112,8 +127,9 @@ def _flops(op: Op, term: Term, step: Step, convention: Convention) -> int:
         value = step.batch * step.new * (step.cached + step.new)
     if term.basis.kind == "pairs" and term.basis.chunk is not None and step.cached:
         value = step.batch * min(step.cached + 1, term.basis.chunk)
-    # OPT's class takes all positions back to the embedding's width, and then the last alone to logits.
-    if term.basis.kind == "sampled" and (convention.all_logits or op.name == "project_out"):
+    # OPT's class takes all positions back to the embedding's width, Gemma 3n's joins their streams, and then the last
+    # alone goes to logits.
+    if term.basis.kind == "sampled" and (convention.all_logits or op.name in _FOR_ALL):
         value = step.batch * step.new
     return int(term.coefficient * value * (_experts_per_choice(op) if convention.all_experts else 1))
 

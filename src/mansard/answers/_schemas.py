@@ -143,6 +143,7 @@ def _model() -> dict[str, Any]:
         "dtype": str,
         "quantization": str | None,
         "max_position_embeddings": int | None,
+        "prediction_parameters": int,
         "layers": list[_typed("Layer", layer)],  # type: ignore[misc]
         "layer_runs": list[_typed("Run", run)],  # type: ignore[misc]
     }

@@ -25,11 +25,6 @@ def ended(keys: Keys, model: ModelConfig, architecture: str, known: tuple[str, .
     """
     if architecture in known or not architecture or not keys.is_sound("architectures"):
         return model
-    if any(word in architecture.lower() for word in _OTHER_KINDS):
-        keys.fault("architectures", "is no decoder of attention and feed-forward layers", architecture)
-    if architecture.endswith(_OTHER_HEADS):
-        keys.fault("architectures", "is no language model: its head gives no logits over the vocabulary", architecture,
-                   hint="of such classes those that classify whole sequences are counted")  # fmt: skip
     if _is_of(architecture, "Model", known):
         text = f"{architecture} has no head: its hidden states are the output, and no logits are counted"
         keys.note("no-head", text, "warning")
@@ -39,12 +34,18 @@ def ended(keys: Keys, model: ModelConfig, architecture: str, known: tuple[str, .
         text = f"{architecture} has a product to {head.vocab_size:,} labels for a head, and makes no tokens"
         keys.note("classifier", text, "warning")
         return replace(model, head=head, generates=False)
+    if any(word in architecture.lower() for word in _OTHER_KINDS):
+        keys.fault("architectures", "is no decoder of attention and feed-forward layers", architecture)
+    if architecture.endswith(_OTHER_HEADS):
+        keys.fault("architectures", "is no language model: its head gives no logits over the vocabulary", architecture,
+                   hint="of such classes those that classify whole sequences are counted")  # fmt: skip
     text = f"architectures names {architecture}, which is no class of this model_type: model_type was followed"
     keys.note("other-class", text, "warning")
     return model
 
 
 def _is_of(architecture: str, suffix: str, known: tuple[str, ...]) -> bool:
-    """Whether a class is a family's with another end: LlamaModel of LlamaForCausalLM."""
+    """Whether a class is a family's with another end: LlamaModel of LlamaForCausalLM, Gemma3TextModel of Gemma3's."""
     bare = architecture.removesuffix(suffix)
-    return bare != architecture and any(name.startswith((f"{bare}For", f"{bare}LMHead")) for name in known)
+    starts = tuple(f"{one}{end}" for one in (bare, bare.removesuffix("Text")) for end in ("For", "LMHead"))
+    return bare != architecture and any(name.startswith(starts) for name in known)

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 
 from mansard.architectures._reading import nullable_size
-from mansard.inputs.keys import MOST_LAYERS, Keys
+from mansard.inputs.keys import Keys
 from mansard.inputs.mechanisms import FeedForward, Layer, MixtureOfExperts
 from mansard.inputs.mixers import LatentAttention, Mixer
 from mansard.inputs.weights import Norm
@@ -118,14 +118,6 @@ def latent_attention(
         v_head_dim=keys.size("v_head_dim", default=value),
         bias=bias,
     )
-
-
-def note_prediction_layers(keys: Keys) -> None:
-    """Says that extra prediction layers of the checkpoint are not counted."""
-    names = ("num_nextn_predict_layers", "num_mtp_modules", "mtp_num_hidden_layers")
-    count = keys.optional_size(*names, minimum=0, maximum=MOST_LAYERS) or 0
-    if count:
-        keys.note("prediction-layers", f"{count} extra prediction layer(s) (MTP) are in the checkpoint and not counted")
 
 
 def sparse_layers(keys: Keys, layers: int, *, dense: int) -> Callable[[int], bool]:

@@ -39,7 +39,8 @@ def patches(
     side = keys.size("image_size", default=image_size, maximum=_LARGEST_SIDE)
     patch = keys.size("patch_size", default=patch_size, maximum=_LARGEST_SIDE)
     channels = keys.size("num_channels", default=3, maximum=1024)
-    keys.require(patch <= side, "patch_size", f"is more than image_size {side}", patch)
+    fits = patch <= side or not keys.is_sound("image_size")
+    keys.require(fits, "patch_size", f"is more than image_size {side}", patch)
     count = max(1, side // patch) ** 2
     product = Matrix("patch_embedding", channels * patch * patch, hidden_size, bias)
     # All tokens run through the layers, and only the squares come out of the convolution.

@@ -62,4 +62,4 @@ def _pattern(keys: Keys, layers: int) -> tuple[str, ...]:
         return keys.texts("index_topk_pattern", length=layers, choices=("full", "shared"))
     is_whole = len(stated) == layers and set(stated) <= set(_LETTERS)
     keys.require(is_whole, "index_topk_pattern", f"must be {layers} letters F or S, one for each layer", stated[:200])
-    return tuple(_LETTERS.get(letter, "full") for letter in stated[:layers])
+    return tuple(_LETTERS[letter] for letter in stated) if is_whole else ("full",) * layers

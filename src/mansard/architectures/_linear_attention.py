@@ -42,7 +42,7 @@ def gated_delta(
     β (4), 7·G·K for the lengths of q and k (3 each) and the scale of q, 4·C for the activation of the convolution.
     State: H·K·V elements of a sequence, and k inputs of each of the C channels.
 
-    Source: Gated Delta Networks, arXiv:2412.06464, equation 10; the class Qwen3NextGatedDeltaNet of Hugging Face
+    Source: Gated Delta Networks, arXiv:2412.06464, section 3; the class Qwen3NextGatedDeltaNet of Hugging Face
     transformers.
 
     >>> into, out = Matrix("in_proj", 2048, 12352), Matrix("out_proj", 4096, 2048)
@@ -74,20 +74,21 @@ def gated_delta(
     )
 
 
-def kimi_delta(hidden_size: int, *, heads: int, head_dim: int, kernel: int) -> Recurrence:
+def kimi_delta(hidden_size: int, *, heads: int, head_dim: int, kernel: int, narrow: bool = True) -> Recurrence:
     """Kimi Delta Attention: H heads with a state [K, V] each, K = V, whose decay is of each channel of the keys.
 
     Queries, keys and values [h, H·K] each pass one convolution; decay and output gate come by way of K columns
-    [h, K], [K, H·K], the rate of writing directly [h, H]. Learned are A [H] and the time step's bias [H·K]. With q and
-    k of unit length, for each head and token: S = Diag(α)·S; S = S + β·k·(v - Sᵀ·k)ᵀ; y = Sᵀ·q, as in Gated DeltaNet.
-    The output is normalised [V] per head and multiplied by sigmoid(gate).
+    [h, K], [K, H·K] each, or directly [h, H·K] unless they are `narrow`; the rate of writing directly [h, H]. Learned
+    are A [H] and the time step's bias [H·K]. With q and k of unit length, for each head and token: S = Diag(α)·S;
+    S = S + β·k·(v - Sᵀ·k)ᵀ; y = Sᵀ·q, as in Gated DeltaNet. The output is normalised [V] per head and multiplied by
+    sigmoid(gate).
 
     Vector FLOPs of a token: 7·H·K·V for the state (decay, two to read with k, two to add the outer product, two to read
     with q), 7·H·V beside it (v - Sᵀ·k and its product with β, gate 5), 6·H·K for α (bias, softplus 3, product, exp),
     4·H for β, 7·H·K for the lengths of q and k (3 each) and the scale of q, 4·C for the activation of the convolution.
     State: H·K·V elements of a sequence, and k inputs of each of the C channels.
 
-    Source: Kimi Linear, arXiv:2510.26692, equation 1; the class KimiLinearDeltaAttention of Hugging Face transformers.
+    Source: Kimi Linear, arXiv:2510.26692, section 3; the class KimiLinearDeltaAttention of Hugging Face transformers.
 
     >>> mixer = kimi_delta(2304, heads=32, head_dim=128, kernel=4)
     >>> mixer.state, mixer.convolution_state, mixer.scan_flops
@@ -97,15 +98,19 @@ def kimi_delta(hidden_size: int, *, heads: int, head_dim: int, kernel: int) -> R
     """
     width = heads * head_dim
     state, mixed = width * head_dim, 3 * width
+
+    def spread(name: str) -> tuple[Matrix, ...]:
+        if not narrow:
+            return (Matrix(f"{name}_proj", hidden_size, width),)
+        return Matrix(f"{name}_a_proj", hidden_size, head_dim), Matrix(f"{name}_b_proj", head_dim, width)
+
     return Recurrence(
         kind="kimi_delta",
         projections=(
             *(Matrix(name, hidden_size, width) for name in ("q_proj", "k_proj", "v_proj")),
-            Matrix("f_a_proj", hidden_size, head_dim),
-            Matrix("f_b_proj", head_dim, width),
+            *spread("f"),
             Matrix("b_proj", hidden_size, heads),
-            Matrix("g_a_proj", hidden_size, head_dim),
-            Matrix("g_b_proj", head_dim, width),
+            *spread("g"),
         ),
         out=(Matrix("o_proj", width, hidden_size),),
         state=state,
@@ -133,7 +138,7 @@ def lightning(hidden_size: int, *, heads: int, head_dim: int) -> Recurrence:
     SiLU of queries, keys and values, 5·H·V for the gate. State: H·K·V elements of a sequence. In blocks of B tokens
     there are 2·B·H·(K + V) + 4·H·K·V matrix FLOPs a token in their place.
 
-    Source: Lightning Attention-2, arXiv:2401.04658, equation 4; MiniMax-01, arXiv:2501.08313; the class
+    Source: Lightning Attention-2, arXiv:2401.04658; MiniMax-01, arXiv:2501.08313; the class
     MiniMaxLightningAttention of Hugging Face transformers.
 
     >>> mixer = lightning(6144, heads=64, head_dim=128)
@@ -158,7 +163,7 @@ def chunk_flops(mixer: Recurrence) -> int:
 
     For each value head: keys with keys and queries with keys, 2·C·K each; the triangular system solved for values and
     keys, C·(K + V); the scores' product with the values, 2·C·V; three products with the state, 2·K·V each.
-    Source: arXiv:2412.06464, section 3.3; DeltaNet in parallel, arXiv:2406.06484.
+    Source: arXiv:2412.06464, section 3; DeltaNet in parallel over the sequence, arXiv:2406.06484.
 
     >>> into, out = Matrix("in_proj", 2048, 12352), Matrix("out_proj", 4096, 2048)
     >>> mixer = gated_delta([into], out, key_heads=16, value_heads=32, key_dim=128, value_dim=128, kernel=4)

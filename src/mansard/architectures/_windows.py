@@ -15,12 +15,15 @@ def windowed_layers(keys: Keys, layers: int, *, otherwise: Callable[[int], bool]
     return tuple(kind == "sliding_attention" for kind in kinds)
 
 
-def late_windows(keys: Keys, mixer: Attention, layers: int) -> list[Attention]:
-    """The mixer of each layer where `use_sliding_window` puts a window on those from `max_window_layers` on."""
+def late_windows(keys: Keys, mixer: Attention, layers: int, *, first: int = 28) -> list[Attention]:
+    """The mixer of each layer where `use_sliding_window` puts a window on those from `max_window_layers` on.
+
+    first: the default of the class for that key.
+    """
     if not quiet_flag(keys, "use_sliding_window", default=False):
         return [mixer] * layers
     windowed = mixer._replace(window=nullable_size(keys, "sliding_window", default=4096))
-    first = keys.size("max_window_layers", default=28, minimum=0)
+    first = keys.size("max_window_layers", default=first, minimum=0)
     kinds = windowed_layers(keys, layers, otherwise=lambda index: index >= first)
     _require_window(keys, windowed, kinds)
     return [windowed if kind else mixer for kind in kinds]

@@ -12,13 +12,14 @@ from mansard.architectures._experts import (
     dense_first,
     gated,
     latent_attention,
-    note_prediction_layers,
     routed,
     shared_width,
     stack,
 )
+from mansard.architectures._prediction import predicting
 from mansard.architectures._reading import decoder, layer_count, quiet_flag, rms_pair
 from mansard.inputs.keys import Keys
+from mansard.inputs.mechanisms import Layer
 from mansard.inputs.model import ModelConfig
 
 MODEL_TYPES = ("deepseek_v3", "kimi_k2")
@@ -51,6 +52,6 @@ def read(keys: Keys) -> ModelConfig:
     dense = gated(keys.size("intermediate_size", default=18432))
     count = layer_count(keys, default=61)
     is_sparse = dense_first(keys, count, name="first_k_dense_replace", default=3)
-    note_prediction_layers(keys)
     layers = stack(count, mixer, rms_pair(hidden_size), sparse, dense=dense, is_sparse=is_sparse)
-    return decoder(keys, hidden_size, layers, vocab_size=129280, tied=False)
+    block = Layer(mixer=mixer, feed_forward=sparse, norms=rms_pair(hidden_size))
+    return predicting(keys, decoder(keys, hidden_size, layers, vocab_size=129280, tied=False), block)

@@ -14,15 +14,16 @@ Sources: DeepSeek-AI, "DeepSeek-V3.2-Exp" (2025); the class DeepseekV32ForCausal
 from mansard.architectures._experts import (
     gated,
     latent_attention,
-    note_prediction_layers,
     routed,
     shared_width,
     sparse_layers,
     stack,
 )
 from mansard.architectures._indexers import indexed, require_indexed
+from mansard.architectures._prediction import predicting
 from mansard.architectures._reading import decoder, layer_count, quiet_flag, rms_pair
 from mansard.inputs.keys import Keys
+from mansard.inputs.mechanisms import Layer
 from mansard.inputs.model import ModelConfig
 
 MODEL_TYPES = ("deepseek_v32",)
@@ -55,7 +56,6 @@ def read(keys: Keys) -> ModelConfig:
     dense = gated(keys.size("intermediate_size", default=18432))
     count = layer_count(keys, default=61)
     require_indexed(keys, count)
-    note_prediction_layers(keys)
     layers = stack(
         count,
         indexed(keys, latents, heads=64),
@@ -64,4 +64,5 @@ def read(keys: Keys) -> ModelConfig:
         dense=dense,
         is_sparse=sparse_layers(keys, count, dense=keys.size("first_k_dense_replace", default=3, minimum=0)),
     )
-    return decoder(keys, hidden_size, layers, vocab_size=129280, tied=False)
+    block = Layer(mixer=layers[0].mixer, feed_forward=sparse, norms=rms_pair(hidden_size))
+    return predicting(keys, decoder(keys, hidden_size, layers, vocab_size=129280, tied=False), block)

@@ -10,15 +10,16 @@ Sources: arXiv:2508.06471; the classes Glm4MoeForCausalLM and Glm4vMoeTextModel 
 from mansard.architectures._experts import (
     dense_first,
     gated,
-    note_prediction_layers,
     require_nested,
     routed,
     shared_width,
     stack,
 )
 from mansard.architectures._heads import head_attention, head_norms, rotary_share
+from mansard.architectures._prediction import predicting
 from mansard.architectures._reading import decoder, layer_count, quiet_flag, rms_pair
 from mansard.inputs.keys import Keys
+from mansard.inputs.mechanisms import Layer
 from mansard.inputs.mixers import Attention
 from mansard.inputs.model import ModelConfig
 
@@ -44,7 +45,6 @@ def read(keys: Keys) -> ModelConfig:
     dense = gated(keys.size("intermediate_size", default=10944))
     count = layer_count(keys, default=46)
     is_sparse = dense_first(keys, count, name="first_k_dense_replace", default=1)
-    note_prediction_layers(keys)
     layers = stack(
         count,
         _attention(keys, hidden_size, vision=vision),
@@ -53,7 +53,10 @@ def read(keys: Keys) -> ModelConfig:
         dense=dense,
         is_sparse=is_sparse,
     )
-    return decoder(keys, hidden_size, layers, vocab_size=151424 if vision else 151552, tied=False)
+    block = Layer(mixer=layers[0].mixer, feed_forward=sparse, norms=rms_pair(hidden_size))
+    return predicting(
+        keys, decoder(keys, hidden_size, layers, vocab_size=151424 if vision else 151552, tied=False), block
+    )
 
 
 def _attention(keys: Keys, hidden_size: int, *, vision: bool) -> Attention:

@@ -9,14 +9,15 @@ Sources: the class Glm4MoeLiteForCausalLM of Hugging Face transformers.
 from mansard.architectures._experts import (
     gated,
     latent_attention,
-    note_prediction_layers,
     routed,
     shared_width,
     sparse_layers,
     stack,
 )
+from mansard.architectures._prediction import predicting
 from mansard.architectures._reading import decoder, layer_count, quiet_flag, rms_pair
 from mansard.inputs.keys import Keys
+from mansard.inputs.mechanisms import Layer
 from mansard.inputs.model import ModelConfig
 
 MODEL_TYPES = ("glm4_moe_lite",)
@@ -48,8 +49,8 @@ def read(keys: Keys) -> ModelConfig:
     )
     dense = gated(keys.size("intermediate_size", default=10240))
     count = layer_count(keys, default=47)
-    note_prediction_layers(keys)
     layers = stack(
         count, mixer, rms_pair(hidden_size), sparse, dense=dense, is_sparse=sparse_layers(keys, count, dense=1)
     )
-    return decoder(keys, hidden_size, layers, vocab_size=154880, tied=False)
+    block = Layer(mixer=mixer, feed_forward=sparse, norms=rms_pair(hidden_size))
+    return predicting(keys, decoder(keys, hidden_size, layers, vocab_size=154880, tied=False), block)

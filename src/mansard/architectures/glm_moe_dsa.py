@@ -11,15 +11,16 @@ Sources: arXiv:2602.15763; arXiv:2603.12201; the class GlmMoeDsaForCausalLM of H
 from mansard.architectures._experts import (
     gated,
     latent_attention,
-    note_prediction_layers,
     routed,
     shared_width,
     sparse_layers,
     stack,
 )
 from mansard.architectures._indexers import choosing_layers, indexed, require_indexed
+from mansard.architectures._prediction import predicting
 from mansard.architectures._reading import decoder, layer_count, quiet_flag, rms_pair
 from mansard.inputs.keys import Keys
+from mansard.inputs.mechanisms import Layer
 from mansard.inputs.model import ModelConfig
 
 MODEL_TYPES = ("glm_moe_dsa",)
@@ -52,7 +53,6 @@ def read(keys: Keys) -> ModelConfig:
     dense = gated(keys.size("intermediate_size", default=12288))
     count = layer_count(keys, default=78)
     require_indexed(keys, count)
-    note_prediction_layers(keys)
     choosing = indexed(keys, latents, heads=32)
     following = choosing._replace(indexer=None)
     chooses = choosing_layers(keys, count)
@@ -64,4 +64,5 @@ def read(keys: Keys) -> ModelConfig:
         dense=dense,
         is_sparse=sparse_layers(keys, count, dense=keys.size("first_k_dense_replace", default=3, minimum=0)),
     )
-    return decoder(keys, hidden_size, layers, vocab_size=154880, tied=False)
+    block = Layer(mixer=choosing, feed_forward=sparse, norms=rms_pair(hidden_size))
+    return predicting(keys, decoder(keys, hidden_size, layers, vocab_size=154880, tied=False), block)

@@ -14,12 +14,12 @@ from mansard.architectures._experts import (
     dense_first,
     gated,
     latent_attention,
-    note_prediction_layers,
     routed,
     sparse_layers,
     stack,
 )
 from mansard.architectures._linear_attention import FULL, LINEAR, kimi_delta, note_chunks
+from mansard.architectures._prediction import note_prediction_layers
 from mansard.architectures._reading import decoder, layer_count, quiet_flag, rms_pair, untied
 from mansard.architectures._state_space import scanned
 from mansard.inputs.keys import MOST_LAYERS, Keys

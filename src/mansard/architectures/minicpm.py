@@ -1,6 +1,6 @@
 """The MiniCPM family: Llama's layers with scaled residuals, which are no parameters; tied by default.
 
-Sparse attention that a config may name (`sparse_config`) is an option of its engine and is not counted.
+A configuration that turns sparse attention on (`sparse_config`) is refused.
 
 Sources: arXiv:2404.06395; the published remote code of openbmb.
 """

@@ -7,8 +7,9 @@ checkpoints are noted and not counted.
 Sources: the class MiniMaxM2ForCausalLM of Hugging Face transformers; the model card of MiniMaxAI/MiniMax-M2.
 """
 
-from mansard.architectures._experts import gated, note_prediction_layers, routed, stack
+from mansard.architectures._experts import gated, routed, stack
 from mansard.architectures._heads import head_attention, whole_norms
+from mansard.architectures._prediction import note_prediction_layers
 from mansard.architectures._reading import decoder, layer_count, rms_pair
 from mansard.inputs.keys import Keys
 from mansard.inputs.model import ModelConfig

@@ -9,8 +9,9 @@ Attention has no biases and no rotation. The class never ties its head.
 Sources: arXiv:2504.03624, arXiv:2512.20848; the class NemotronHForCausalLM of Hugging Face transformers.
 """
 
-from mansard.architectures._experts import note_prediction_layers, routed
+from mansard.architectures._experts import routed
 from mansard.architectures._heads import head_attention
+from mansard.architectures._prediction import note_prediction_layers
 from mansard.architectures._reading import decoder, nullable_size, quiet_flag, untied
 from mansard.architectures._state_space import layer_kinds, mamba2, note_chunks, scanned
 from mansard.inputs.keys import MOST_LAYERS, Keys

@@ -5,8 +5,8 @@ A window only with `use_sliding_window`, and then on the layers from `max_window
 Sources: arXiv:2309.16609, arXiv:2407.10671, arXiv:2412.15115; the class Qwen2ForCausalLM of Hugging Face transformers.
 """
 
-from mansard.architectures._experts import note_prediction_layers
 from mansard.architectures._heads import head_attention
+from mansard.architectures._prediction import predicting
 from mansard.architectures._reading import decoder, layer_count, rms_pair
 from mansard.architectures._windows import late_windows
 from mansard.inputs.keys import Keys
@@ -19,7 +19,6 @@ ARCHITECTURES = ("Qwen2ForCausalLM", "MiMoForCausalLM")
 
 def read(keys: Keys) -> ModelConfig:
     """A Qwen2-class configuration."""
-    note_prediction_layers(keys)
     hidden_size = keys.size("hidden_size", default=4096)
     mixer = head_attention(keys, hidden_size, heads=32, kv_heads=32, bias=True, o_bias=False)
     part = FeedForward(intermediate_size=keys.size("intermediate_size", default=22016), gated=True)
@@ -27,4 +26,4 @@ def read(keys: Keys) -> ModelConfig:
         Layer(mixer=one, feed_forward=part, norms=rms_pair(hidden_size))
         for one in late_windows(keys, mixer, layer_count(keys, default=32))
     ]
-    return decoder(keys, hidden_size, layers, vocab_size=151936, tied=False)
+    return predicting(keys, decoder(keys, hidden_size, layers, vocab_size=151936, tied=False))

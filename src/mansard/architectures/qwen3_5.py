@@ -7,16 +7,19 @@ Qwen3-Next's: norms on each head, a quarter of it rotated, and a gate in its que
 Sources: arXiv:2412.06464, arXiv:2505.06708; the class Qwen3_5ForCausalLM of Hugging Face transformers.
 """
 
-from mansard.architectures._experts import gated, note_prediction_layers, require_nested, stack
+from mansard.architectures._experts import gated, require_nested, stack
 from mansard.architectures._linear_attention import LINEAR, gated_attention, interval_kinds, split_delta
+from mansard.architectures._prediction import chained
 from mansard.architectures._reading import decoder, layer_count, rms_pair
 from mansard.architectures._state_space import scanned
 from mansard.inputs.keys import Keys
+from mansard.inputs.mechanisms import Layer
 from mansard.inputs.model import ModelConfig
 
 MODEL_TYPES = ("qwen3_5", "qwen3_5_text")
 ARCHITECTURES = ("Qwen3_5ForCausalLM", "Qwen3_5ForConditionalGeneration")
 MODULES = {
+    "prediction": "mtp.layers.{layer}",
     "mixer.in_proj_qkv": "linear_attn.in_proj_qkv", "mixer.in_proj_z": "linear_attn.in_proj_z",
     "mixer.in_proj_b": "linear_attn.in_proj_b", "mixer.in_proj_a": "linear_attn.in_proj_a",
     "mixer.out_proj": "linear_attn.out_proj", "mixer.g_proj": "self_attn.q_proj",
@@ -31,11 +34,12 @@ def read(keys: Keys) -> ModelConfig:
     linear = split_delta(keys, hidden_size)
     count = layer_count(keys, default=32)
     kinds = interval_kinds(keys, count)
-    note_prediction_layers(keys)
     layers = stack(
         count,
         lambda index: linear if kinds[index] == LINEAR else attention,
         rms_pair(hidden_size),
         gated(keys.size("intermediate_size", default=12288)),
     )
-    return scanned(keys, decoder(keys, hidden_size, layers, vocab_size=248320, tied=False))
+    block = Layer(mixer=attention, feed_forward=layers[0].feed_forward, norms=rms_pair(hidden_size))
+    model = decoder(keys, hidden_size, layers, vocab_size=248320, tied=False)
+    return scanned(keys, chained(keys, model, block))

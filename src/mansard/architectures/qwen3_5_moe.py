@@ -6,17 +6,20 @@ The shared expert has a sigmoid gate [h, 1]. Every layer is sparse: the class kn
 Sources: arXiv:2412.06464, arXiv:2505.06708; the class Qwen3_5MoeForCausalLM of Hugging Face transformers.
 """
 
-from mansard.architectures._experts import note_prediction_layers, require_nested, stack
+from mansard.architectures._experts import require_nested, stack
 from mansard.architectures._linear_attention import LINEAR, gated_attention, interval_kinds, qwen_experts, split_delta
+from mansard.architectures._prediction import chained
 from mansard.architectures._reading import decoder, layer_count, rms_pair
 from mansard.architectures._state_space import scanned
 from mansard.architectures.qwen3_5 import MODULES as _MODULES
 from mansard.inputs.keys import Keys
+from mansard.inputs.mechanisms import Layer
 from mansard.inputs.model import ModelConfig
 
 MODEL_TYPES = ("qwen3_5_moe", "qwen3_5_moe_text")
 ARCHITECTURES = ("Qwen3_5MoeForCausalLM", "Qwen3_5MoeForConditionalGeneration")
 MODULES = {
+    "prediction": "mtp.layers.{layer}",
     **_MODULES,
     "shared_expert.gate_proj": "mlp.shared_expert.gate_proj", "shared_expert.up_proj": "mlp.shared_expert.up_proj",
     "shared_expert.down_proj": "mlp.shared_expert.down_proj",
@@ -33,9 +36,10 @@ def read(keys: Keys) -> ModelConfig:
     count = layer_count(keys, default=40)
     kinds = interval_kinds(keys, count)
     _require_all_sparse(keys)
-    note_prediction_layers(keys)
     layers = stack(count, lambda index: linear if kinds[index] == LINEAR else attention, rms_pair(hidden_size), sparse)
-    return scanned(keys, decoder(keys, hidden_size, layers, vocab_size=248320, tied=False))
+    block = Layer(mixer=attention, feed_forward=sparse, norms=rms_pair(hidden_size))
+    model = decoder(keys, hidden_size, layers, vocab_size=248320, tied=False)
+    return scanned(keys, chained(keys, model, block))
 
 
 def _require_all_sparse(keys: Keys) -> None:

@@ -9,7 +9,7 @@ expert has a sigmoid gate [h, 1]. No experts at all means that every layer is de
 Sources: arXiv:2412.06464, arXiv:2505.06708; the class Qwen3NextForCausalLM of Hugging Face transformers.
 """
 
-from mansard.architectures._experts import gated, note_prediction_layers, stack, stepped
+from mansard.architectures._experts import gated, stack, stepped
 from mansard.architectures._linear_attention import (
     EXPERTS,
     LINEAR,
@@ -19,9 +19,11 @@ from mansard.architectures._linear_attention import (
     note_chunks,
     qwen_experts,
 )
+from mansard.architectures._prediction import chained
 from mansard.architectures._reading import decoder, layer_count, rms_pair
 from mansard.architectures._state_space import scanned
 from mansard.inputs.keys import Keys
+from mansard.inputs.mechanisms import Layer
 from mansard.inputs.mixers import Recurrence
 from mansard.inputs.model import ModelConfig
 from mansard.inputs.weights import Matrix
@@ -29,6 +31,7 @@ from mansard.inputs.weights import Matrix
 MODEL_TYPES = ("qwen3_next",)
 ARCHITECTURES = ("Qwen3NextForCausalLM",)
 MODULES = {
+    "prediction": "mtp.layers.{layer}",
     "mixer.in_proj_qkvz": "linear_attn.in_proj_qkvz", "mixer.in_proj_ba": "linear_attn.in_proj_ba",
     "mixer.out_proj": "linear_attn.out_proj", "mixer.g_proj": "self_attn.q_proj",
     "shared_expert.gate_proj": "mlp.shared_expert.gate_proj", "shared_expert.up_proj": "mlp.shared_expert.up_proj",
@@ -45,7 +48,6 @@ def read(keys: Keys) -> ModelConfig:
     sparse = qwen_experts(keys, experts=512, top_k=10) if keys.size(*EXPERTS, default=512, minimum=0) else dense
     count = layer_count(keys, default=48)
     kinds = interval_kinds(keys, count)
-    note_prediction_layers(keys)
     layers = stack(
         count,
         lambda index: linear if kinds[index] == LINEAR else attention,
@@ -54,7 +56,9 @@ def read(keys: Keys) -> ModelConfig:
         dense=dense,
         is_sparse=stepped(keys),
     )
-    return scanned(keys, decoder(keys, hidden_size, layers, vocab_size=151936, tied=False))
+    block = Layer(mixer=attention, feed_forward=sparse, norms=rms_pair(hidden_size))
+    model = decoder(keys, hidden_size, layers, vocab_size=151936, tied=False)
+    return scanned(keys, chained(keys, model, block, default=1))
 
 
 def _delta(keys: Keys, hidden_size: int) -> Recurrence:

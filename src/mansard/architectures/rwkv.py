@@ -58,8 +58,7 @@ def rwkv4(hidden_size: int, *, width: int) -> Recurrence:
     differences and two exponentials, three operations on n and two on d (11); a division 1, the gate 5. The channel
     mixing's own gate is 5·h. State: n, d and p, 3·A elements of a sequence in fp32, and 2·h inputs of the token before.
 
-    Source: RWKV, arXiv:2305.13048, equations 11 to 19 and appendix D; the class RwkvSelfAttention of Hugging Face
-    transformers.
+    Source: RWKV, arXiv:2305.13048, section 3; the class RwkvSelfAttention of Hugging Face transformers.
 
     >>> mixer = rwkv4(2560, width=2560)
     >>> mixer.state, mixer.convolution_state, mixer.scan_flops

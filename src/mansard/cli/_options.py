@@ -103,6 +103,7 @@ deployment_options = _all(
     click.option("--state", metavar="DTYPE", help="How recurrent layers keep their state: fp32, bf16 … (the model's)."),
     click.option("--attention", metavar="HOW", help="auto, fused or standard; absorbed or expanded for MLA (auto)."),
     click.option("--engine", type=Named("engine", "engines"), help="What the engine fuses (ideal)."),
+    click.option("--mtp", is_flag=True, help="Layers that draft tokens are loaded: their weights and cache count."),
 )
 routing_option = click.option("--routing", metavar="HOW", help="Tokens over experts: even, or least touched (even).")
 online_option = click.option("--online", is_flag=True, help="Look a hub id up on the network.")

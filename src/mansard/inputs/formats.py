@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import TypeAlias
 
+from mansard.inputs.encoder import Applied
 from mansard.inputs.mechanisms import Layer
 from mansard.inputs.model import ModelConfig
 from mansard.inputs.modules import PARTS_OF_FILES
@@ -53,6 +54,12 @@ def extras_format(model: ModelConfig, deployment: Deployment) -> WeightFormat:
     """The format of products beside the embedding."""
     asked = weight_format(deployment.weights) if deployment.weights else None
     return asked or _outer(model, deployment, "feed_forward", None)
+
+
+def around_format(one: Applied, model: ModelConfig, deployment: Deployment) -> WeightFormat:
+    """The format of a product before or behind an encoder's layers: convolutions and tables keep the model's dtype."""
+    is_product = one.kind == "linear" and not one.tied
+    return extras_format(model, deployment) if is_product else plain_format(model, deployment)
 
 
 def opaque_format(model: ModelConfig, deployment: Deployment) -> WeightFormat:

@@ -21,7 +21,8 @@ class Attention(NamedTuple):
     False: keys serve as values, and have no projection of their own. `shares_cache`: attends to the keys and values of
     an earlier layer and keeps none; `unused_parameters` are those of projections that the checkpoint has all the same.
     `vectors` counts elements of further learned vectors and tables. `is_cached` False: of an encoder with a causal
-    mask, which keeps nothing.
+    mask, which keeps nothing. `square`: tokens of an image see those of their own square of so many rows and columns.
+    `prefix`: tokens of one step see each other both ways, as those of a prompt that is read at once do.
     """
 
     heads: int
@@ -48,6 +49,8 @@ class Attention(NamedTuple):
     vectors: int = 0
     gate_bias: bool = False
     is_cached: bool = True
+    square: int | None = None
+    prefix: bool = False
 
     @property
     def value_dim(self) -> int:
@@ -121,6 +124,7 @@ class LatentAttention(NamedTuple):
     `q_lora_rank` None: queries are projected directly. `bias` is on the down-projections and the output. `top_k`: a
     query sees no more than so many tokens, those that the `indexer` chooses; without one, an earlier layer's choice is
     used again. `rotates` False: the part of a head that others rotate is left as it is.
+    `gate_size`: columns of a projection that gates the output, as for `Attention`.
     """
 
     heads: int
@@ -133,6 +137,7 @@ class LatentAttention(NamedTuple):
     top_k: int | None = None
     indexer: Indexer | None = None
     rotates: bool = True
+    gate_size: int = 0
     window: None = None
     chunk: None = None
 
@@ -164,6 +169,7 @@ class LatentAttention(NamedTuple):
             Matrix("kv_a_proj", hidden_size, self.kv_lora_rank + self.qk_rope_head_dim, self.bias),
             Matrix("kv_b_proj", self.kv_lora_rank, self.heads * (self.qk_nope_head_dim + self.v_head_dim)),
             *(self.indexer.matrices(hidden_size) if self.indexer else ()),
+            *((Matrix("g_proj", hidden_size, self.gate_size),) if self.gate_size else ()),
             Matrix("o_proj", self.heads * self.v_head_dim, hidden_size, self.bias),
         )
 

@@ -23,6 +23,7 @@ class ModelConfig:
     with. `generates` False: its class has no head over the vocabulary, as those that embed or classify, so that one
     pass over the prompt is all of it unless more is asked for. `state_dtype`: in which recurrent layers keep their
     state. `stored`: what the model's files hold, where they were read.
+    `prediction_layers`: further layers of the checkpoint that draft tokens, in no count unless it says so.
     """
 
     name: str
@@ -35,6 +36,7 @@ class ModelConfig:
     head: Head | None
     final_norm: Norm | None
     encoders: tuple[Encoder, ...] = ()
+    prediction_layers: tuple[Layer, ...] = ()
     start_tokens: int = 0
     generates: bool = True
     dtype: str = "bf16"
@@ -53,6 +55,11 @@ class ModelConfig:
         """Unique parameters, after tying and sharing."""
         layers = stack_parameters(self.distinct_layers, self.hidden_size)
         return _outer_parameters(self) + layers + sum(encoder_parameters(encoder) for encoder in self.encoders)
+
+    @property
+    def prediction_parameters(self) -> int:
+        """Parameters of the layers that draft tokens, which are in no other count."""
+        return sum(layer_parameters(layer, self.hidden_size) for layer in self.prediction_layers)
 
     @property
     def parameters_active(self) -> int:
@@ -156,6 +163,7 @@ def encoder_parameters(encoder: Encoder) -> int:
         + sum(applied.parameters for applied in (*encoder.front, *encoder.back))
         + sum(norm.parameters for norm in encoder.norms)
         + encoder.vectors
+        + encoder.unused
         + (embedding_parameters(encoder.embedding) if encoder.embedding else 0)
     )
 

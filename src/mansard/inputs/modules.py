@@ -3,7 +3,8 @@
 A family states where its checkpoints differ from Llama's names in a mapping `MODULES`: keys are "part.matrix", in the
 words of `inputs/mechanisms.py` and `inputs/mixers.py`, values what the module is called below its layer. `{expert}` is
 an expert's number; without it all experts are one module. Several spellings of one module stand apart by a space.
-The keys "layer", "head" and "embedding" hold whole names, the first with `{layer}`, a layer's number. A matrix whose
+The keys "layer", "head" and "embedding" hold whole names, the first with `{layer}`, a layer's number. "prediction"
+holds that of layers that draft tokens, numbered from 0, where they are not numbered on from the others. A matrix whose
 name is not known is stated as "".
 """
 
@@ -28,6 +29,7 @@ LLAMA: dict[str, str] = {
     "mixer.index_k_proj": "self_attn.indexer.wk",
     "mixer.index_weights_proj": "self_attn.indexer.weights_proj self_attn.indexers_proj",
     **{f"feed_forward.{name}": f"mlp.{name}" for name in _PROJECTIONS},
+    "extras.eh_proj": "eh_proj",
     "router.router": "mlp.gate",
     **{f"expert.{name}": f"mlp.experts.{{expert}}.{name}" for name in _PROJECTIONS},
     **{f"shared_expert.{name}": f"mlp.shared_experts.{name}" for name in _PROJECTIONS},
@@ -79,6 +81,10 @@ class ModuleNames:
         self._names = {**LLAMA, **own}
         self._prefixes = _AROUND if inside else ("",)
 
+    def numbers_on(self) -> bool:
+        """Whether layers that draft tokens are numbered on from the others."""
+        return "prediction" not in self._names
+
     def knows(self, key: str) -> bool:
         """Whether it is known what checkpoints call a matrix."""
         return bool(self._names.get(key))
@@ -87,10 +93,13 @@ class ModuleNames:
         """The names of "head" or "embedding"."""
         return tuple(name for one in self._names[key].split() for name in self._around(one))
 
-    def in_layer(self, key: str, layer: int) -> tuple[str, ...]:
-        """The names of a matrix of one layer, `{expert}` left for the caller to fill in; none if they are not known."""
+    def in_layer(self, key: str, layer: int, *, of: str = "layer") -> tuple[str, ...]:
+        """The names of a matrix of one layer, `{expert}` left for the caller to fill in; none if they are not known.
+
+        of: "prediction" for the layers that draft tokens, where they have names of their own.
+        """
         found = self._names.get(key, "").split()
-        starts = self._names["layer"].replace("{layer}", str(layer)).split()
+        starts = self._names.get(of, self._names["layer"]).replace("{layer}", str(layer)).split()
         return tuple(name for start in starts for one in found for name in self._around(f"{start}.{one}"))
 
     def _around(self, name: str) -> tuple[str, ...]:

@@ -29,6 +29,7 @@ class DeploymentWords(TypedDict, total=False):
     state: str | None
     attention: str | None
     engine: str | None
+    mtp: bool
     online: bool
 
 
@@ -97,7 +98,7 @@ class Workload(NamedTuple):
 
 
 class Deployment(NamedTuple):
-    """How the model is run. None keeps the model's own format or dtype."""
+    """How the model is run. None keeps the model's own format or dtype. mtp: layers that draft tokens are loaded."""
 
     weights: str | None = None
     activations: str | None = None
@@ -111,6 +112,7 @@ class Deployment(NamedTuple):
     ep: int = 1
     dp: int = 1
     cp: int = 1
+    mtp: bool = False
 
     @property
     def devices(self) -> int:
@@ -175,6 +177,7 @@ def deployment(
     attention: str | None = None,
     routing: str | None = None,
     engine: str | None = None,
+    mtp: bool = False,
 ) -> Deployment:
     """A checked deployment on one device.
 
@@ -193,9 +196,16 @@ def deployment(
         attention=_choice("attention", attention, ATTENTION_ALGORITHMS, faults),
         routing=_choice("routing", routing, ROUTINGS, faults),
         engine=engine or "ideal",
+        mtp=_flag("mtp", mtp, faults),
     )
     _raise(faults)
     return given
+
+
+def _flag(name: str, value: Any, faults: list[Fault]) -> bool:
+    if not isinstance(value, bool):
+        faults.append(Fault(problem="must be true or false", key=name, value=value))
+    return value is True
 
 
 def _raise(faults: list[Fault]) -> None:

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
+from mansard.inputs.encoder import Encoder
 from mansard.inputs.expressions import UnreadableError
 from mansard.inputs.keys import Keys
 from mansard.inputs.mechanisms import Layer, MixtureOfExperts, Quantization
@@ -14,8 +15,9 @@ from mansard.inputs.rules import Rule, RuleBook
 from mansard.precision import WEIGHT_FORMATS, WeightFormat
 
 # Kept in the model's dtype unless a rule names them: quantisers leave them alone, and what is one column wide.
-WIDE = frozenset({"head", "embedding", "router", "gate", "index_weights"})
-_OWN_KINDS = {"shared_expert.shared_expert_gate": "gate", "mixer.index_weights_proj": "index_weights"}
+WIDE = frozenset({"head", "embedding", "router", "gate", "index_weights", "joining"})
+_OWN_KINDS = {"shared_expert.shared_expert_gate": "gate", "mixer.index_weights_proj": "index_weights",
+              "extras.eh_proj": "joining"}  # fmt: skip
 _EXPERT = re.compile(r"experts\\?\.(\d{1,6})")
 _LAYER = re.compile(r"(?:layers|blocks|h)\\?\.(\d{1,6})")
 # Modules that hold no matrix which is counted as one, or stand beside the language model.
@@ -55,6 +57,10 @@ def stored(model: ModelConfig, scheme: Scheme, names: ModuleNames, keys: Keys) -
         return model
     plan = _Plan(model, scheme, names, book)
     layers = tuple(plan.layer(index, layer) for index, layer in enumerate(model.layers))
+    first = len(layers) if names.numbers_on() else 0
+    drafting = tuple(
+        plan.layer(first + index, layer, of="prediction") for index, layer in enumerate(model.prediction_layers)
+    )
     outer = {part: plan.outer(part) for part in ("head", "embedding")}
     if plan.mixed:
         problem = f"gives the experts of {plan.mixed} different formats, which cannot be counted apart"
@@ -64,15 +70,33 @@ def stored(model: ModelConfig, scheme: Scheme, names: ModuleNames, keys: Keys) -
         keys.note(
             "router-format", f"no rule names the routers: they are counted in {model.dtype}, as quantisers leave them"
         )
+    encoders = tuple(_default_stored(encoder, scheme) for encoder in model.encoders)
     if model.encoders:
-        keys.note("encoder-formats", f"the encoders' matrices are counted in {model.dtype}", "warning")
+        held = scheme.default.name if scheme.default and not scheme.rules else model.dtype
+        text = f"matrices of the encoders' layers are counted in {held}, those around them in {model.dtype}"
+        keys.note("encoder-formats", text, "warning")
     if scheme.cache:
         text = f"the checkpoint is made for a cache in {scheme.cache}, which is taken; --kv asks for another"
         keys.note("cache-format", text)
     quantization = Quantization(
         method=scheme.method, cache=scheme.cache, head=outer["head"], embedding=outer["embedding"]
     )
-    return replace(model, layers=layers, quantization=quantization)
+    return replace(model, layers=layers, prediction_layers=drafting, encoders=encoders, quantization=quantization)
+
+
+def _default_stored(encoder: Encoder, scheme: Scheme) -> Encoder:
+    """An encoder whose layers have the format of what no rule names; as it is where rules name modules.
+
+    What checkpoints call the modules of encoders is not known.
+    """
+    if scheme.default is None or scheme.rules:
+        return encoder
+    made: dict[int, Layer] = {}
+    for layer in encoder.layers:
+        if id(layer) not in made:
+            keys = [one.key for one in stored_matrices(layer, encoder.hidden_size)]
+            made[id(layer)] = layer._replace(storage=tuple((key, scheme.default) for key in keys))
+    return encoder._replace(layers=tuple(made[id(layer)] for layer in encoder.layers))
 
 
 class _Plan:
@@ -88,11 +112,11 @@ class _Plan:
         self._layers: dict[tuple[int, tuple[tuple[str, WeightFormat], ...]], Layer] = {}
         self._matrices: dict[int, tuple[Stored, ...]] = {}
 
-    def layer(self, index: int, layer: Layer) -> Layer:
+    def layer(self, index: int, layer: Layer, *, of: str = "layer") -> Layer:
         """The layer with its storage; one object for alike ones, as families make them."""
         if id(layer) not in self._matrices:
             self._matrices[id(layer)] = tuple(stored_matrices(layer, self.model.hidden_size))
-        formats = tuple((one.key, self._format(one, layer, index)) for one in self._matrices[id(layer)])
+        formats = tuple((one.key, self._format(one, layer, index, of)) for one in self._matrices[id(layer)])
         key = (id(layer), formats)
         if key not in self._layers:
             self._layers[key] = layer._replace(storage=formats)
@@ -104,9 +128,9 @@ class _Plan:
         found = self._chosen(self.names.whole("embedding" if tied else part))
         return self._otherwise("embedding" if tied else part) if found is None else found
 
-    def _format(self, one: Stored, layer: Layer, index: int) -> WeightFormat:
+    def _format(self, one: Stored, layer: Layer, index: int, of: str) -> WeightFormat:
         part = _OWN_KINDS.get(one.key, one.part)
-        names = self.names.in_layer(one.key, index)
+        names = self.names.in_layer(one.key, index, of=of)
         if part == "router" and _is_corrected(layer):
             self._chosen(names)
             return self.plain  # a parameter of a class of its own, no linear layer, whatever names it

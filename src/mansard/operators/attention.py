@@ -226,8 +226,10 @@ def append(mixer: Attention | LatentAttention, setting: Setting) -> Op:
 def _seen(mixer: Attention, *, standard: bool) -> Basis:
     """The pairs that are computed: all of the square by the standard algorithm, else those that the mask leaves."""
     if not mixer.causal:
+        if mixer.square is not None:
+            return Basis("both_ways") if standard else Basis("squares", fixed=mixer.square)
         return Basis("both_ways") if standard else Basis("both_ways", mixer.window, mixer.chunk)
-    return Basis("square") if standard else Basis("pairs", mixer.window, mixer.chunk)
+    return Basis("square") if standard or mixer.prefix else Basis("pairs", mixer.window, mixer.chunk)
 
 
 def _moved(mixer: Attention, setting: Setting, per_token: int) -> Form:
@@ -246,6 +248,8 @@ def _head_symbols(mixer: Attention, per_token: int) -> tuple[tuple[str, int | fl
     limit = () if mixer.window is None else (("W", mixer.window, "window"),)
     if mixer.chunk is not None:
         limit = (("A", mixer.chunk, "chunk"),)
+    if mixer.square is not None:
+        limit = (("A", mixer.square, "rows and columns of a square of patches"),)
     return (
         ("H", mixer.heads, "query heads"),
         ("H_kv", mixer.kv_heads, "key/value heads"),

@@ -71,11 +71,6 @@ class Op(NamedTuple):
             self.activation_bytes,
         )
 
-    def cost(self, step: Step) -> Cost:
-        """All of them in a step: each form's terms with their sums put in."""
-        sums = (sum(term.coefficient * step.value(term.basis) for term in one) * self.count for one in self.forms)
-        return Cost(*sums)
-
     def at_last(self) -> "Op":
         """The same operator for the last position of each sequence alone."""
         flops, vector, weights, read, written, moved = (
@@ -85,6 +80,11 @@ class Op(NamedTuple):
             flops=flops, vector_flops=vector, weight_bytes=weights, cache_read_bytes=read,
             cache_write_bytes=written, activation_bytes=moved,
         )  # fmt: skip
+
+    def cost(self, step: Step) -> Cost:
+        """All of them in a step: each form's terms with their sums put in."""
+        sums = (sum(term.coefficient * step.value(term.basis) for term in one) * self.count for one in self.forms)
+        return Cost(*sums)
 
     def times(self, count: int) -> "Op":
         """The same operator, `count` times as often."""

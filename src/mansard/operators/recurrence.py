@@ -74,7 +74,15 @@ def token_shift(part: TokenShift, setting: Setting) -> Op:
     """Inputs mixed with those of the token before, μ·x + (1 - μ)·x': 3 vector FLOPs for each element of the vectors μ.
 
     Those of the last token are read, unless the step begins with nothing, and written at its end.
-    Source: RWKV, arXiv:2305.13048, equations 11 to 15.
+    Source: RWKV, arXiv:2305.13048, section 3.
+
+    >>> from mansard.operators.step import Step
+    >>> setting = Setting("bf16", 16, 16, fusion="full", attention="fused")
+    >>> cost = token_shift(TokenShift(kept=2 * 2560, mixes=5 * 2560), setting).cost(Step(1, 1, 1000))
+    >>> cost.vector_flops, 3 * 5 * 2560
+    (38400, 38400)
+    >>> cost.cache_read_bytes, cost.cache_write_bytes, 2 * 2 * 2560
+    (10240, 10240, 10240)
     """
     moved = 0 if setting.fusion == "full" else part.kept + part.mixes
     kept = setting.activation_bytes(part.kept)

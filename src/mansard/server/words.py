@@ -36,6 +36,7 @@ class Asked(Words):
     state: Name | None = None
     attention: Name | None = None
     engine: Name | None = None
+    mtp: Annotated[bool, Field(description="whether layers that draft tokens are loaded")] = False
 
 
 class Saturate(Asked):

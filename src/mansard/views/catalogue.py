@@ -7,12 +7,13 @@ from mansard.inputs.device import Device, Fact
 from mansard.inputs.model import ModelConfig
 from mansard.inputs.notes import Source
 from mansard.inputs.storage import format_shares
-from mansard.views.layers import LAYER_COLUMNS, layer_cells, layer_runs
+from mansard.views.layers import LAYER_COLUMNS, layer_cells, layer_runs, stack_runs
 from mansard.views.report import Block, Column, Report, Table, Text, facts
 from mansard.views.sources import source_line
 from mansard.views.tables import notes_block
 from mansard.views.wording import NONE, bytes_both, counted, figure, number, percent, scaled, short_count
 
+_READ = {"text": "text", "image": "images", "audio": "sound"}
 # By which dtype devices are compared: the first of these that a device has.
 _COMPARED = ("bf16", "fp16", "fp32")
 
@@ -203,13 +204,24 @@ def model_report(model: ModelConfig, document: dict[str, Any], *, quiet: bool = 
         pairs.insert(1, ("hidden size", number(model.hidden_size)))
     blocks: list[Block] = [facts("", [pair for pair in pairs if pair[1]])]
     if model.layers:
-        blocks.append(
-            Table(title="Layers", columns=LAYER_COLUMNS, rows=tuple(layer_cells(run) for run in layer_runs(model)))
-        )
+        blocks.append(_layer_table("Layers", layer_runs(model)))
+    for encoder in model.encoders:
+        runs = stack_runs(encoder.layers, encoder.hidden_size)
+        blocks.append(_layer_table(f"Encoder of {encoder.modality}, width {number(encoder.hidden_size)}", runs))
     if not quiet:
         blocks += notes_block(model.notes)
-    layers = counted(len(model.layers), "layer") if model.layers else "a parameter count alone"
-    return Report(headline=f"{model.name}: {short_count(model.parameters)} parameters, {layers}", blocks=tuple(blocks))
+    headline = f"{model.name}: {short_count(model.parameters)} parameters, {_stacks(model)}"
+    return Report(headline=headline, blocks=tuple(blocks))
+
+
+def _layer_table(title: str, runs: Sequence[dict[str, Any]]) -> Table:
+    return Table(title=title, columns=LAYER_COLUMNS, rows=tuple(layer_cells(run) for run in runs))
+
+
+def _stacks(model: ModelConfig) -> str:
+    encoders = [f"{counted(len(one.layers), 'layer')} that read {_READ[one.modality]}" for one in model.encoders]
+    own = [counted(len(model.layers), "layer")] if model.layers else []
+    return " and ".join((*own, *encoders)) or "a parameter count alone"
 
 
 def citation(subject: str, sources: Sequence[Source], stated: Mapping[str, Sequence[str]]) -> Report:

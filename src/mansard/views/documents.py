@@ -60,6 +60,7 @@ def model_document(model: ModelConfig) -> dict[str, Any]:
         "parameters": model.parameters,
         "parameters_active": model.parameters_active,
         "parameters_active_no_embedding": model.parameters_active_no_embedding,
+        "prediction_parameters": model.prediction_parameters,
         "weight_bytes": weight_bytes(model, own),
         "kv_bytes_per_token": cache_bytes_per_token(model, own),
         "state_bytes_per_sequence": None if model.opaque_parameters else state_bytes(model, own),

@@ -1,5 +1,6 @@
 """A model's layers in words: runs of alike ones, with what mixes the sequence and what feeds forward in each."""
 
+from collections.abc import Sequence
 from functools import singledispatch
 from typing import Any
 
@@ -13,10 +14,15 @@ LAYER_COLUMNS = (Column("layers"), Column("mixer"), Column("feed-forward"), Colu
 
 
 def layer_runs(model: ModelConfig) -> list[dict[str, Any]]:
+    """Runs of alike layers of the decoder."""
+    return stack_runs(model.layers, model.hidden_size)
+
+
+def stack_runs(layers: Sequence[Layer], hidden_size: int) -> list[dict[str, Any]]:
     """Runs of alike layers in order: first and last (from 0), what they are, parameters of one."""
     runs: list[dict[str, Any]] = []
     previous: Layer | None = None
-    for place, layer in enumerate(model.layers):
+    for place, layer in enumerate(layers):
         if layer == previous:
             runs[-1]["last"] = place
             continue
@@ -26,7 +32,7 @@ def layer_runs(model: ModelConfig) -> list[dict[str, Any]]:
                 "last": place,
                 "mixer": layer_mixers(layer),
                 "feed_forward": feed_forward_words(layer),
-                "parameters": layer_parameters(layer, model.hidden_size),
+                "parameters": layer_parameters(layer, hidden_size),
             }
         )
         previous = layer

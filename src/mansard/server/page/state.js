@@ -20,6 +20,7 @@ export const CHOICES = [
   { name: "state", label: "Recurrent state", options: ["", "fp32", "bf16", "fp16", "fp8", "int8"], usual: "the model's own" },
   { name: "attention", label: "Attention", options: ["", "fused", "standard", "absorbed", "expanded"], usual: "auto" },
   { name: "engine", label: "Engine", options: ["", "ideal", "usual", "eager"], usual: "ideal" },
+  { name: "mtp", label: "Layers that draft", options: ["", "loaded"], usual: "not loaded", isFlag: true },
 ];
 export const MOST_DEVICES = 4;
 
@@ -64,7 +65,7 @@ export function fromLink(link) {
 export function asked(state, device) {
   const words = { model: state.config ? JSON.parse(state.config) : state.model, on: device };
   for (const { name } of sizesOf(state)) words[name] = state[name];
-  for (const { name } of CHOICES) if (state[name]) words[name] = state[name];
+  for (const { name, isFlag } of CHOICES) if (state[name]) words[name] = isFlag ? true : state[name];
   return words;
 }
 
@@ -77,7 +78,7 @@ export function asCommand(state) {
   return state.devices.map((device) => {
     const words = ["mansard", "analyze", quoted(model), "--on", quoted(device)];
     for (const { name } of sizesOf(state)) words.push(`--${name}`, String(state[name]));
-    for (const { name } of CHOICES) if (state[name]) words.push(`--${name}`, quoted(state[name]));
+    for (const { name, isFlag } of CHOICES) if (state[name]) words.push(`--${name}`, ...(isFlag ? [] : [quoted(state[name])]));
     return words.join(" ");
   }).join("\n");
 }
@@ -85,7 +86,7 @@ export function asCommand(state) {
 export function asPython(state) {
   const model = JSON.stringify(state.config ? "config.json" : state.model);
   const words = sizesOf(state).map(({ name }) => `${name}=${state[name]}`);
-  for (const { name } of CHOICES) if (state[name]) words.push(`${name}=${JSON.stringify(state[name])}`);
+  for (const { name, isFlag } of CHOICES) if (state[name]) words.push(`${name}=${isFlag ? "True" : JSON.stringify(state[name])}`);
   const calls = state.devices.map((device) => `ms.analyze(${model}, on=${JSON.stringify(device)}, ${words.join(", ")})`);
   return `import mansard as ms\n\n${calls.join("\n")}`;
 }
