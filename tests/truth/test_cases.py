@@ -20,8 +20,17 @@ LATER = {
     "several devices": ["A09", "A12", "A13", "B32", "B34"],
     "hybrids, sparse attention and layers that share caches": ["A18"],
     "images and video: tests/truth/test_image_cases.py": [
-        "A33", "D01", "D02", "D05", "D07", "D09", "D10", "D12", "D14", "D17",
-    ],  # fmt: skip
+        "A33",
+        "D01",
+        "D02",
+        "D05",
+        "D07",
+        "D09",
+        "D10",
+        "D12",
+        "D14",
+        "D17",
+    ],
     "engine profiles, overhead and calibration": ["A19", "A20", "A51", "A53", "B05", "B07", "B09", "F01", "F06", "F08"],
     "measurements and their importers": [
         "A34",
