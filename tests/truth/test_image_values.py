@@ -141,3 +141,13 @@ def test_text_encoders_of_flux_by_hand() -> None:
         "text_encoder": 2 * 123_060_480,
         "text_encoder_2": 2 * 4_762_310_656,
     }
+
+
+def test_text_encoders_of_catalogued_pipelines_have_the_parameters_of_their_classes() -> None:
+    wanted = {
+        "sdxl": [123_060_480, 694_659_840],
+        "sd3-medium": [123_650_304, 694_659_840, 4_762_310_656],
+        "wan-2.2-t2v-a14b": [5_680_910_336],
+        "qwen-image": [8_292_166_656],
+    }
+    assert {name: [text.model.parameters for text in load_pipeline(name).texts] for name in wanted} == wanted
